@@ -1,0 +1,312 @@
+"""The records of the house: rounds, units, quarantine rows; their Arrow schemas and ids. Columns are named here, once."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, Literal
+
+import pyarrow as pa
+
+from operators.errors import ScopeError
+
+DEFAULT_TENANT = "default"
+
+TimePrecision = Literal["second", "minute", "day", "unknown"]
+UnitKind = Literal["txt", "img", "audio-transcript"]
+Role = Literal["user", "assistant", "system", "tool", "other"]
+
+
+# --- what a source yields ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Instant:
+    """A moment as its writer gave it: UTC, the writer's offset where known, and how exactly it was told."""
+
+    utc: datetime
+    offset_minutes: int | None
+    precision: TimePrecision
+
+
+@dataclass(frozen=True)
+class Message:
+    """One speaker's text in a round. ``speaker`` is a name where the source has one, else the role."""
+
+    role: Role
+    speaker: str
+    text: str
+    message_id: str | None = None
+    time: Instant | None = None
+
+
+@dataclass(frozen=True)
+class Image:
+    """One picture of a round. ``media`` is the key of its bytes (``sha256`` hex), None where they are not at hand."""
+
+    message: int
+    reference: str
+    image_id: str | None = None
+    media: str | None = None
+    caption: str | None = None
+    format: str | None = None
+    width: int | None = None
+    height: int | None = None
+
+
+@dataclass(frozen=True)
+class Round:
+    """One exchange. ``position`` counts from 0 within its session, in the order the source tells it."""
+
+    session_id: str
+    round_id: str
+    position: int
+    messages: tuple[Message, ...]
+    images: tuple[Image, ...] = ()
+    time: Instant | None = None
+    metadata: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Session:
+    """One session of one user as a format module reads it, before it becomes rows."""
+
+    user_id: str
+    session_id: str
+    rounds: tuple[Round, ...]
+
+
+# --- Arrow schemas ----------------------------------------------------------------------------------------------
+
+TENANT, USER, SESSION, ROUND, ORDER = "tenant_id", "user_id", "session_id", "round_id", "order"
+TIME, OFFSET, PRECISION, POSITION = "time", "time_offset_minutes", "time_precision", "position"
+MESSAGES, IMAGES, METADATA, CONTENT_HASH, SOURCE = "messages", "images", "metadata", "content_hash", "source"
+UNIT, KIND, SPEAKER, TEXT, CAPTION, MEDIA = "unit_id", "kind", "speaker", "text", "caption", "media"
+MESSAGE, START, END, CONTENT_KEY = "message", "start", "end", "content_key"
+
+TIMESTAMP = pa.timestamp("us", tz="UTC")
+
+MESSAGE_TYPE = pa.struct(
+    [
+        pa.field("message_id", pa.string()),
+        pa.field("role", pa.string(), nullable=False),
+        pa.field("speaker", pa.string(), nullable=False),
+        pa.field("text", pa.string(), nullable=False),
+        pa.field("time", TIMESTAMP),
+    ]
+)
+IMAGE_TYPE = pa.struct(
+    [
+        pa.field("image_id", pa.string()),
+        pa.field("message", pa.int32(), nullable=False),
+        pa.field("reference", pa.string(), nullable=False),
+        pa.field("media", pa.string()),
+        pa.field("caption", pa.string()),
+        pa.field("format", pa.string()),
+        pa.field("width", pa.int32()),
+        pa.field("height", pa.int32()),
+    ]
+)
+
+ROUNDS = pa.schema(
+    [
+        pa.field(TENANT, pa.string(), nullable=False),
+        pa.field(USER, pa.string(), nullable=False),
+        pa.field(SESSION, pa.string(), nullable=False),
+        pa.field(ROUND, pa.string(), nullable=False),
+        pa.field(ORDER, pa.int64(), nullable=False),
+        pa.field(POSITION, pa.int32(), nullable=False),
+        pa.field(TIME, TIMESTAMP),
+        pa.field(OFFSET, pa.int16()),
+        pa.field(PRECISION, pa.string(), nullable=False),
+        pa.field(MESSAGES, pa.list_(MESSAGE_TYPE), nullable=False),
+        pa.field(IMAGES, pa.list_(IMAGE_TYPE), nullable=False),
+        pa.field(METADATA, pa.string(), nullable=False),
+        pa.field(CONTENT_HASH, pa.string(), nullable=False),
+        pa.field(SOURCE, pa.string(), nullable=False),
+    ]
+)
+"""One row a round, sorted by tenant, user, order. ``order`` is the round's position in the user's whole history."""
+
+UNITS = pa.schema(
+    [
+        pa.field(TENANT, pa.string(), nullable=False),
+        pa.field(USER, pa.string(), nullable=False),
+        pa.field(SESSION, pa.string(), nullable=False),
+        pa.field(ROUND, pa.string(), nullable=False),
+        pa.field(ORDER, pa.int64(), nullable=False),
+        pa.field(UNIT, pa.string(), nullable=False),
+        pa.field(KIND, pa.string(), nullable=False),
+        pa.field(SPEAKER, pa.string(), nullable=False),
+        pa.field(TEXT, pa.string()),
+        pa.field(CAPTION, pa.string()),
+        pa.field(MEDIA, pa.string()),
+        pa.field(MESSAGE, pa.int32(), nullable=False),
+        pa.field(START, pa.int32(), nullable=False),
+        pa.field(END, pa.int32(), nullable=False),
+        pa.field(CONTENT_KEY, pa.binary(16)),
+    ]
+)
+"""One row a unit, in the order of its rounds; row i belongs to row i of the bucket's vectors.
+
+``start`` and ``end`` are character offsets into the message's text (0, 0 for pictures). ``content_key`` names what the
+text encoder sees; it is null, and the vector zero, where there is no text (a picture without caption).
+"""
+
+USERS = pa.schema(
+    [
+        pa.field(TENANT, pa.string(), nullable=False),
+        pa.field(USER, pa.string(), nullable=False),
+        pa.field("round_start", pa.int64(), nullable=False),
+        pa.field("rounds", pa.int64(), nullable=False),
+        pa.field("unit_start", pa.int64(), nullable=False),
+        pa.field("units", pa.int64(), nullable=False),
+        pa.field("sessions", pa.int64(), nullable=False),
+        pa.field("pictures", pa.int64(), nullable=False),
+        pa.field("first_time", TIMESTAMP),
+        pa.field("last_time", TIMESTAMP),
+        pa.field("digest", pa.string(), nullable=False),
+    ]
+)
+"""One row a user of a bucket: where its rounds, units and vectors stand, and what they hold."""
+
+QUARANTINE = pa.schema(
+    [
+        pa.field(TENANT, pa.string(), nullable=False),
+        pa.field("file", pa.string(), nullable=False),
+        pa.field("line", pa.int64()),
+        pa.field(ROUND, pa.string()),
+        pa.field("code", pa.string(), nullable=False),
+        pa.field("reason", pa.string(), nullable=False),
+    ]
+)
+"""What could not be read: where it stands and why. It points at the source and holds none of its text."""
+
+
+def vectors_by_key(dim: int) -> pa.Schema:
+    """Schema of a block of encoded texts: content key and a float16 vector of ``dim`` numbers."""
+    return pa.schema(
+        [
+            pa.field(CONTENT_KEY, pa.binary(16), nullable=False),
+            pa.field("vector", pa.list_(pa.float16(), dim), nullable=False),
+        ]
+    )
+
+
+# --- ids and hashes ---------------------------------------------------------------------------------------------
+
+
+def require_scope(tenant: str | None, user: str | None) -> tuple[str, str]:
+    """Tenant and user of a read, or ScopeError: a missing one never means "all"."""
+    if not isinstance(tenant, str) or not tenant.strip():
+        raise ScopeError("a read needs a tenant: pass --tenant (tenant= in Python)")
+    if not isinstance(user, str) or not user.strip():
+        raise ScopeError("a read needs a user: pass --user (user= in Python)")
+    return tenant, user
+
+
+def bucket_of(tenant: str, user: str, buckets: int) -> int:
+    """The bucket of a user: stable across processes, machines and releases."""
+    return int.from_bytes(_hash_parts([tenant, user])[:8], "big") % buckets
+
+
+def content_key(text: str) -> bytes:
+    """16 bytes naming what the text encoder sees; equal texts are encoded once."""
+    return hashlib.sha256(text.encode("utf-8")).digest()[:16]
+
+
+def unit_id(session_id: str, round_id: str, kind: UnitKind, index: int, span: int) -> str:
+    """Id of a unit within its user: its round, its kind, which message or picture, which span of it."""
+    return f"{session_id}/{round_id}/{kind}{index}.{span}"
+
+
+def round_hash(record: Round) -> str:
+    """Hex hash of all that a round says. It leaves out where the round was read from and its place among others."""
+    parts: list[str] = [record.session_id, record.round_id, _told(record.time)]
+    parts += [str(len(record.messages)), str(len(record.images))]
+    for message in record.messages:
+        parts += [message.role, message.speaker, message.text, message.message_id or "", _told(message.time)]
+    for image in record.images:
+        parts += [str(image.message), image.image_id or "", image.media or f"ref:{image.reference}", image.caption or ""]
+    parts.append(json.dumps(record.metadata, sort_keys=True, ensure_ascii=False))
+    return _hash_parts(parts).hex()[:32]
+
+
+def _told(time: Instant | None) -> str:
+    return "" if time is None else f"{time.utc.isoformat()}|{time.offset_minutes}|{time.precision}"
+
+
+def _hash_parts(parts: Iterable[str]) -> bytes:
+    digest = hashlib.sha256()
+    for part in parts:
+        data = part.encode("utf-8")
+        digest.update(len(data).to_bytes(8, "big"))
+        digest.update(data)
+    return digest.digest()
+
+
+_DIGITS = re.compile(r"(\d+)")
+
+
+def natural_key(name: str) -> tuple[tuple[int, int, str], ...]:
+    """Sort key under which ``D2`` precedes ``D10``; total over any two strings."""
+    return tuple(
+        (0, int(part), part) if part.isascii() and part.isdigit() else (1, 0, part) for part in _DIGITS.split(name) if part
+    )
+
+
+# --- rows -------------------------------------------------------------------------------------------------------
+
+
+def round_rows(tenant: str, user: str, rounds: Sequence[Round], source: str) -> list[dict[str, Any]]:
+    """Rounds as rows of the ``ROUNDS`` schema; ``order`` is 0 until the bucket is merged."""
+    return [_round_row(tenant, user, record, source) for record in rounds]
+
+
+def _round_row(tenant: str, user: str, record: Round, source: str) -> dict[str, Any]:
+    return {
+        TENANT: tenant,
+        USER: user,
+        SESSION: record.session_id,
+        ROUND: record.round_id,
+        ORDER: 0,
+        POSITION: record.position,
+        TIME: record.time.utc if record.time else None,
+        OFFSET: record.time.offset_minutes if record.time else None,
+        PRECISION: record.time.precision if record.time else "unknown",
+        MESSAGES: [
+            {
+                "message_id": message.message_id,
+                "role": message.role,
+                "speaker": message.speaker,
+                "text": message.text,
+                "time": message.time.utc if message.time else None,
+            }
+            for message in record.messages
+        ],
+        IMAGES: [
+            {
+                "image_id": image.image_id,
+                "message": image.message,
+                "reference": image.reference,
+                "media": image.media,
+                "caption": image.caption,
+                "format": image.format,
+                "width": image.width,
+                "height": image.height,
+            }
+            for image in record.images
+        ],
+        METADATA: json.dumps(record.metadata, sort_keys=True, ensure_ascii=False),
+        CONTENT_HASH: round_hash(record),
+        SOURCE: source,
+    }
+
+
+def isoformat(moment: datetime | None) -> str | None:
+    """UTC time as ISO 8601 with a Z, None where unknown."""
+    return None if moment is None else moment.astimezone(UTC).isoformat().replace("+00:00", "Z")

@@ -1,0 +1,1 @@
+"""The store: objects, snapshots, commits and what is kept."""

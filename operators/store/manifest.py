@@ -1,0 +1,224 @@
+"""Snapshots as written: one JSON manifest names every file of every dataset of every bucket."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
+from typing import Any
+
+from operators.errors import StoreCorrupt, StoreFormatError
+
+FORMAT = 1
+"""Version of the store's layout that this release writes and reads."""
+
+ROUNDS_FILE, UNITS_FILE, USERS_FILE, VECTORS_FILE = "rounds", "units", "users", "vectors"
+"""Datasets of a bucket (keys of ``BucketFiles.files``)."""
+
+
+@dataclass(frozen=True)
+class StoreSpec:
+    """What a store fixes when it is created: its layout and the encoder whose vectors it holds."""
+
+    buckets: int
+    encoder: Mapping[str, Any]
+    format: int = FORMAT
+
+
+@dataclass(frozen=True)
+class DataFile:
+    """One immutable file: key below the store's root, size in bytes, sha256 (hex) of its bytes, rows."""
+
+    path: str
+    bytes: int
+    sha256: str
+    rows: int
+
+
+@dataclass(frozen=True)
+class Counts:
+    """How much there is; counts of disjoint buckets add."""
+
+    users: int = 0
+    sessions: int = 0
+    rounds: int = 0
+    units: int = 0
+    pictures: int = 0
+
+    def __add__(self, other: Counts) -> Counts:
+        return Counts(**{name: value + getattr(other, name) for name, value in asdict(self).items()})
+
+
+@dataclass(frozen=True)
+class BucketFiles:
+    """One bucket of one snapshot: a file per dataset, its counts and the digest of its logical content.
+
+    ``revision`` is unique to the write that made it: two snapshots hold the same bucket exactly if it is equal.
+    """
+
+    revision: str
+    files: Mapping[str, DataFile]
+    counts: Counts
+    digest: str
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """One version of a store. Version 0 is the empty store that no manifest describes."""
+
+    version: int
+    parent: int
+    commit_id: str
+    run_id: str
+    committed_at: datetime
+    spec: StoreSpec
+    config_fingerprint: str = ""
+    buckets: Mapping[int, BucketFiles] = field(default_factory=dict)
+    quarantine: DataFile | None = None
+    changes: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def counts(self) -> Counts:
+        """Totals over all buckets and tenants."""
+        return sum((bucket.counts for bucket in self.buckets.values()), Counts())
+
+    @property
+    def quarantined(self) -> int:
+        """Rows in quarantine."""
+        return self.quarantine.rows if self.quarantine else 0
+
+    @property
+    def content_digest(self) -> str:
+        """Digest of the logical content, whatever its bucketing and the order of work."""
+        return add_digests(bucket.digest for bucket in self.buckets.values())
+
+    def files(self) -> Iterable[DataFile]:
+        """Every data file the snapshot names."""
+        for bucket in self.buckets.values():
+            yield from bucket.files.values()
+        if self.quarantine:
+            yield self.quarantine
+
+
+_MODULUS = 1 << 256
+
+
+def add_digests(digests: Iterable[str]) -> str:
+    """Sum of hex digests modulo 2**256: independent of order and grouping, so disjoint parts add."""
+    return f"{sum(int(digest, 16) for digest in digests) % _MODULUS:064x}"
+
+
+def digest_of(parts: Iterable[str]) -> str:
+    """Hex digest of an ordered sequence of strings, each length-prefixed."""
+    digest = hashlib.sha256()
+    for part in parts:
+        data = part.encode("utf-8")
+        digest.update(len(data).to_bytes(8, "big"))
+        digest.update(data)
+    return digest.hexdigest()
+
+
+# --- JSON -------------------------------------------------------------------------------------------------------
+
+
+def spec_to_json(spec: StoreSpec) -> bytes:
+    """``store.json``."""
+    return _dump({"format": spec.format, "buckets": spec.buckets, "encoder": dict(spec.encoder)})
+
+
+def spec_from_json(data: bytes, *, key: str) -> StoreSpec:
+    """The spec in ``store.json``; StoreCorrupt or StoreFormatError, naming the key."""
+    raw = _load(data, key)
+    return _spec(raw, key)
+
+
+def snapshot_to_json(snapshot: Snapshot) -> bytes:
+    """The manifest of a snapshot."""
+    return _dump(
+        {
+            "format": snapshot.spec.format,
+            "version": snapshot.version,
+            "parent": snapshot.parent,
+            "commit_id": snapshot.commit_id,
+            "run_id": snapshot.run_id,
+            "committed_at": snapshot.committed_at.isoformat(),
+            "spec": {
+                "format": snapshot.spec.format,
+                "buckets": snapshot.spec.buckets,
+                "encoder": dict(snapshot.spec.encoder),
+            },
+            "config_fingerprint": snapshot.config_fingerprint,
+            "buckets": {
+                str(number): {
+                    "revision": bucket.revision,
+                    "files": {name: asdict(file) for name, file in bucket.files.items()},
+                    "counts": asdict(bucket.counts),
+                    "digest": bucket.digest,
+                }
+                for number, bucket in sorted(snapshot.buckets.items())
+            },
+            "quarantine": asdict(snapshot.quarantine) if snapshot.quarantine else None,
+            "changes": dict(snapshot.changes),
+        }
+    )
+
+
+def snapshot_from_json(data: bytes, *, key: str) -> Snapshot:
+    """The snapshot a manifest describes; StoreCorrupt or StoreFormatError, naming the key."""
+    raw = _load(data, key)
+    try:
+        return Snapshot(
+            version=raw["version"],
+            parent=raw["parent"],
+            commit_id=raw["commit_id"],
+            run_id=raw["run_id"],
+            committed_at=datetime.fromisoformat(raw["committed_at"]),
+            spec=_spec(raw["spec"], key),
+            config_fingerprint=raw["config_fingerprint"],
+            buckets={int(number): bucket_from_dict(bucket) for number, bucket in raw["buckets"].items()},
+            quarantine=DataFile(**raw["quarantine"]) if raw["quarantine"] else None,
+            changes=raw["changes"],
+        )
+    except (KeyError, TypeError, ValueError) as error:
+        raise StoreCorrupt(f"{key} is not a manifest this release understands: {error!r}") from error
+
+
+def bucket_to_dict(bucket: BucketFiles) -> dict[str, Any]:
+    """A bucket as plain JSON values (done-markers hold it)."""
+    return asdict(bucket)
+
+
+def bucket_from_dict(raw: Mapping[str, Any]) -> BucketFiles:
+    """The inverse of ``bucket_to_dict``."""
+    return BucketFiles(
+        revision=raw["revision"],
+        files={name: DataFile(**file) for name, file in raw["files"].items()},
+        counts=Counts(**raw["counts"]),
+        digest=raw["digest"],
+    )
+
+
+def _spec(raw: Mapping[str, Any], key: str) -> StoreSpec:
+    found = raw.get("format")
+    if found != FORMAT:
+        raise StoreFormatError(f"{key}: store format {found!r}, this release reads {FORMAT}; use the release that wrote it")
+    try:
+        return StoreSpec(buckets=int(raw["buckets"]), encoder=raw["encoder"], format=FORMAT)
+    except (KeyError, TypeError, ValueError) as error:
+        raise StoreCorrupt(f"{key} is not a store description: {error!r}") from error
+
+
+def _dump(raw: Mapping[str, Any]) -> bytes:
+    return json.dumps(raw, indent=1, sort_keys=True, ensure_ascii=False).encode("utf-8")
+
+
+def _load(data: bytes, key: str) -> dict[str, Any]:
+    try:
+        raw = json.loads(data)
+    except ValueError as error:
+        raise StoreCorrupt(f"{key} is not JSON: {error}") from error
+    if not isinstance(raw, dict):
+        raise StoreCorrupt(f"{key} is not a JSON object")
+    return raw
