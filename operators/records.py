@@ -240,6 +240,11 @@ def _told(time: Instant | None) -> str:
     return "" if time is None else f"{time.utc.isoformat()}|{time.offset_minutes}|{time.precision}"
 
 
+def digest_of(parts: Iterable[str]) -> str:
+    """Hex digest of an ordered sequence of strings, each length-prefixed."""
+    return _hash_parts(parts).hex()
+
+
 def _hash_parts(parts: Iterable[str]) -> bytes:
     digest = hashlib.sha256()
     for part in parts:
@@ -249,14 +254,16 @@ def _hash_parts(parts: Iterable[str]) -> bytes:
     return digest.digest()
 
 
-_DIGITS = re.compile(r"(\d+)")
+_DIGITS = re.compile(r"([0-9]+)")
 
 
-def natural_key(name: str) -> tuple[tuple[int, int, str], ...]:
-    """Sort key under which ``D2`` precedes ``D10``; total over any two strings."""
-    return tuple(
-        (0, int(part), part) if part.isascii() and part.isdigit() else (1, 0, part) for part in _DIGITS.split(name) if part
-    )
+def natural_key(name: str) -> str:
+    """A string that sorts as a reader would sort names: ``D2`` before ``D10``; names that differ may tie, as 1 and 01."""
+    parts = _DIGITS.split(name)
+    for index in range(1, len(parts), 2):
+        digits = parts[index].lstrip("0")
+        parts[index] = f"{len(digits):06d}{digits}"
+    return "".join(parts)
 
 
 # --- rows -------------------------------------------------------------------------------------------------------

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
@@ -108,16 +107,6 @@ _MODULUS = 1 << 256
 def add_digests(digests: Iterable[str]) -> str:
     """Sum of hex digests modulo 2**256: independent of order and grouping, so disjoint parts add."""
     return f"{sum(int(digest, 16) for digest in digests) % _MODULUS:064x}"
-
-
-def digest_of(parts: Iterable[str]) -> str:
-    """Hex digest of an ordered sequence of strings, each length-prefixed."""
-    digest = hashlib.sha256()
-    for part in parts:
-        data = part.encode("utf-8")
-        digest.update(len(data).to_bytes(8, "big"))
-        digest.update(data)
-    return digest.hexdigest()
 
 
 # --- JSON -------------------------------------------------------------------------------------------------------

@@ -1,0 +1,151 @@
+"""The one adapter between operators and Ray: a stage says what it needs and what it yields, the adapter does the rest."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+import ray
+from ray.data import ActorPoolStrategy, DataContext, Dataset
+
+from operators.errors import MnemosaicError
+
+Work = Callable[[pa.Table], pa.Table]
+
+TASKS = pa.schema([pa.field("task", pa.string(), nullable=False)])
+"""Work orders: one JSON document a row."""
+
+RESULTS = pa.schema([pa.field("result", pa.string(), nullable=False)])
+"""What became of them: one JSON document a row."""
+
+
+@dataclass(frozen=True)
+class Resources:
+    """What Ray must set aside for one worker of a stage. ``memory`` in bytes, None where it is small."""
+
+    cpus: float
+    gpus: float = 0.0
+    memory: int | None = None
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One step over Arrow tables. ``make`` is called once per worker and returns the work, which stays pure.
+
+    ``workers`` asks for a pool of that many actors that keep what ``make`` loaded; None means plain tasks.
+    ``batch_rows`` is the number of rows per call, None for whatever block arrives.
+    """
+
+    name: str
+    make: Callable[[], Work]
+    output: pa.Schema
+    resources: Resources
+    workers: int | None = None
+    batch_rows: int | None = None
+
+
+class StageWork:
+    """A stage's work as Ray Data calls it; refuses a table of another schema than the stage declares."""
+
+    def __init__(self, stage: Stage) -> None:
+        self._stage = stage
+        self._work = stage.make()
+
+    def __call__(self, batch: pa.Table) -> pa.Table:
+        """Apply the work to one batch."""
+        made = self._work(batch)
+        if not made.schema.equals(self._stage.output):
+            raise TypeError(f"stage {self._stage.name} declared {self._stage.output} and made {made.schema}")
+        return made
+
+
+def apply(dataset: Dataset, stage: Stage) -> Dataset:
+    """The dataset with one more stage, lazily."""
+    options: dict[str, Any] = {"num_cpus": stage.resources.cpus}
+    if stage.resources.gpus:
+        options["num_gpus"] = stage.resources.gpus
+    if stage.resources.memory:
+        options["memory"] = stage.resources.memory
+    common = {"batch_format": "pyarrow", "batch_size": stage.batch_rows, "zero_copy_batch": True, **options}
+    if stage.workers is None:
+        return dataset.map_batches(_once(stage), **common)
+    pool = ActorPoolStrategy(size=stage.workers)
+    return dataset.map_batches(StageWork, fn_constructor_args=(stage,), compute=pool, **common)
+
+
+def _once(stage: Stage) -> Work:
+    def work(batch: pa.Table) -> pa.Table:
+        return StageWork(stage)(batch)
+
+    work.__name__ = stage.name
+    return work
+
+
+def tasks(documents: Sequence[str]) -> Dataset:
+    """Work orders as a dataset with one block each, so that each is scheduled and retried alone."""
+    tables = [pa.table({"task": [document]}, schema=TASKS) for document in documents]
+    return ray.data.from_arrow(tables)
+
+
+def stream(dataset: Dataset) -> Iterator[dict[str, Any]]:
+    """The dataset's rows as they come. A typed error raised in a worker is raised here as itself."""
+    try:
+        yield from dataset.iter_rows()
+    except MnemosaicError:
+        raise
+    except Exception as error:
+        found = _typed_cause(error)
+        if found is None:
+            raise
+        raise found from error
+
+
+def _typed_cause(error: BaseException | None) -> MnemosaicError | None:
+    seen: set[int] = set()
+    pending: list[BaseException | None] = [error]
+    while pending:
+        current = pending.pop()
+        if current is None or id(current) in seen:
+            continue
+        seen.add(id(current))
+        if isinstance(current, MnemosaicError) and type(current).__module__ == MnemosaicError.__module__:
+            return current
+        pending += [getattr(current, "cause", None), current.__cause__, current.__context__]
+    return None
+
+
+@contextlib.contextmanager
+def cluster(address: str | None, *, num_cpus: int | None, object_store_bytes: int) -> Iterator[int]:
+    """Ray for the time of a job; yields the CPUs there are for heavy work.
+
+    Without an address a local cluster is started and stopped again; one that the process has already joined is used
+    and left running. The local cluster has one logical CPU more than the machine, which the light stages share.
+    """
+    joined = ray.is_initialized()
+    cores = num_cpus or _usable_cores()
+    if not joined:
+        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+        quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR, "include_dashboard": False}
+        if address is None:
+            ray.init(address="local", num_cpus=cores + 1, object_store_memory=object_store_bytes, **quiet)
+        else:
+            ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR)
+    context = DataContext.get_current()
+    context.enable_progress_bars = False
+    context.execution_options.preserve_order = False
+    logging.getLogger("ray.data").setLevel(logging.ERROR)
+    try:
+        available = int(ray.cluster_resources().get("CPU", 1))
+        yield cores if address is None and not joined else max(1, available - 1)
+    finally:
+        if not joined:
+            ray.shutdown()
+
+
+def _usable_cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
