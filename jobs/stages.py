@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import logging
 import os
 from collections.abc import Callable, Iterator, Sequence
@@ -103,6 +104,13 @@ def stream(dataset: Dataset) -> Iterator[dict[str, Any]]:
         if found is None:
             raise
         raise found from error
+
+
+def through(stage: Stage, documents: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """Work orders through one stage: the result documents as they come, in no order."""
+    if documents:
+        for row in stream(apply(tasks(documents), stage)):
+            yield json.loads(row["result"])
 
 
 def _typed_cause(error: BaseException | None) -> MnemosaicError | None:

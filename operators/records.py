@@ -219,6 +219,11 @@ def content_key(text: str) -> bytes:
     return hashlib.sha256(text.encode("utf-8")).digest()[:16]
 
 
+def media_key(sha256: str) -> str:
+    """Store key of a picture's original bytes, by the hex sha256 of those bytes."""
+    return f"media/sha256/{sha256[:2]}/{sha256}"
+
+
 def unit_id(session_id: str, round_id: str, kind: UnitKind, index: int, span: int) -> str:
     """Id of a unit within its user: its round, its kind, which message or picture, which span of it."""
     return f"{session_id}/{round_id}/{kind}{index}.{span}"

@@ -75,3 +75,54 @@ class ObjectStore(ABC):
     @abstractmethod
     def open(self, key: str) -> pa.NativeFile:
         """Random access for Parquet and arrays: reads fetch ranges, not the object."""
+
+    def sweep(self, before: datetime) -> int:  # noqa: ARG002
+        """Remove what writers killed before ``before`` left unfinished (never visible as objects); how many there were."""
+        return 0
+
+
+RESERVED = ".mnemosaic"
+"""First part of a path under which a backend keeps its own working files; no key may begin with it."""
+
+MAX_KEY_BYTES, MAX_PART_BYTES = 1024, 255
+
+
+def check_key(key: str) -> str:
+    """The key itself, or ValueError: any Unicode but control characters, at most 1024 bytes (255 a part) of UTF-8."""
+    if not key:
+        raise ValueError("a key may not be empty")
+    _check_text(key)
+    parts = key.split("/")
+    if any(part in ("", ".", "..") for part in parts):
+        raise ValueError(f"key {key!r}: no leading, trailing or double slash, no '.' and '..'")
+    if parts[0] == RESERVED:
+        raise ValueError(f"key {key!r}: keys under {RESERVED}/ are the store's own")
+    if any(len(part.encode()) > MAX_PART_BYTES for part in parts):
+        raise ValueError(f"key {key!r}: a part is longer than {MAX_PART_BYTES} bytes")
+    return key
+
+
+def check_prefix(prefix: str) -> str:
+    """The prefix itself, or ValueError where no key can begin with it."""
+    _check_text(prefix)
+    *folders, _ = prefix.split("/")
+    if any(part in ("", ".", "..") for part in folders):
+        raise ValueError(f"prefix {prefix!r}: no leading or double slash, no '.' and '..'")
+    return prefix
+
+
+def check_range(start: int, length: int | None) -> None:
+    """ValueError unless both count forward."""
+    if start < 0 or (length is not None and length < 0):
+        raise ValueError(f"start {start} and length {length} must not be negative")
+
+
+def _check_text(text: str) -> None:
+    try:
+        size = len(text.encode("utf-8"))
+    except UnicodeEncodeError as error:
+        raise ValueError(f"key {text!r} is not Unicode text: {error.reason}") from None
+    if size > MAX_KEY_BYTES:
+        raise ValueError(f"key {text[:40]!r}..: {size} bytes, at most {MAX_KEY_BYTES}")
+    if any(ord(char) < 0x20 or ord(char) == 0x7F for char in text):
+        raise ValueError(f"key {text!r} holds control characters")

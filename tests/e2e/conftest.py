@@ -1,6 +1,6 @@
 """What the end-to-end tests share: the command line as a user runs it, readers of its output, makers of sources.
 
-Nothing here looks inside the product: commands run in their own process, and JSON is read by the names the command line promises.
+Nothing here looks inside the product: commands run in their own process, JSON is read by the names it promises.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -50,7 +50,9 @@ class Done:
         return json.loads(self.out)
 
     def __str__(self) -> str:
-        return f"$ mnemosaic {' '.join(self.command)}\n[exit {self.code}]\n{self.out[-6000:]}\n--- stderr\n{self.err[-6000:]}"
+        return (
+            f"$ mnemosaic {' '.join(self.command)}\n[exit {self.code}]\n{self.out[-6000:]}\n--- stderr\n{self.err[-6000:]}"
+        )
 
 
 class Running:
@@ -253,11 +255,8 @@ class Read:
 # --- making sources -----------------------------------------------------------------------------------------------
 
 
-@dataclass
 class Make:
     """Makers of source files. Every text is plain data: no test depends on how the product splits or names things."""
-
-    written: list[Path] = field(default_factory=list)
 
     @staticmethod
     def message(role: str, content: Any, timestamp: str | None = None, round_id: str | None = None) -> dict[str, Any]:
@@ -312,22 +311,14 @@ class Make:
 
     @staticmethod
     def config(path: Path, changes: Mapping[str, Any]) -> Path:
-        """The test configuration with some leaves changed, whatever section they stand in; each must exist."""
-        from configs.settings import load_settings
-
-        settings = load_settings(TEST_CONFIG).model_dump(mode="json")
+        """The test configuration with some settings changed, each named ``section.key``."""
+        settings = yaml.safe_load(TEST_CONFIG.read_text())
         for name, value in changes.items():
-            assert _set_leaf(settings, name, value), f"no setting {name} in {settings}"
+            section, key = name.split(".")
+            settings.setdefault(section, {})[key] = value
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(yaml.safe_dump(settings))
         return path
-
-
-def _set_leaf(tree: dict[str, Any], name: str, value: Any) -> bool:
-    if name in tree:
-        tree[name] = value
-        return True
-    return any(_set_leaf(branch, name, value) for branch in tree.values() if isinstance(branch, dict))
 
 
 def wait_until(check: Callable[[], bool], seconds: float, step: float = 0.005) -> bool:
@@ -379,7 +370,9 @@ def sample(tmp_path_factory: pytest.TempPathFactory) -> Sample:
     folder = tmp_path_factory.mktemp("sample")
     for number in (1, 2, 3):
         Make.picture(folder / "images" / f"p{number}.png", number)
-    ada1 = Make.session("ada", "S1", [(f"My lighthouse{n} note", f"Saved item number {n}") for n in range(1, 6)], "2024-03-01")
+    ada1 = Make.session(
+        "ada", "S1", [(f"My lighthouse{n} note", f"Saved item number {n}") for n in range(1, 6)], "2024-03-01"
+    )
     ada1["messages"][4]["content"] = Make.with_picture("My lighthouse3 photo", "images/p1.png")
     ada2 = Make.session("ada", "S2", [(f"The saxophone{n} lesson", f"Lesson {n} kept") for n in range(1, 5)], "2024-03-05")
     ada3 = Make.session("ada", "S3", [("Look at this giraffe1", "A tall one")], "2024-04-02")

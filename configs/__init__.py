@@ -1,0 +1,1 @@
+"""Settings: one YAML file per situation and the one typed module that reads them."""

@@ -1,0 +1,226 @@
+"""The settings of a run, typed: every number a user may turn, its default and what it means.
+
+A settings file is YAML with the sections below; what it leaves out takes the default, what it spells differently is
+refused. Environment variables are not read.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Annotated, Any, Literal
+from zoneinfo import ZoneInfo
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+
+from operators.errors import SettingsError
+
+MIB = 1 << 20
+
+Positive = Annotated[int, Field(ge=1)]
+NotNegative = Annotated[int, Field(ge=0)]
+Signal = Literal["dense", "bm25"]
+
+
+def is_timezone(name: str) -> bool:
+    """True for a name of the IANA time zone database."""
+    try:
+        ZoneInfo(name)
+    except (KeyError, ValueError, OSError):  # unknown, not a name at all, or a folder of the database
+        return False
+    return True
+
+
+class Section(BaseModel):
+    """A group of settings: immutable, and closed to names it does not know."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class StoreSettings(Section):
+    """What a store fixes when its first backfill creates it; ignored for a store that exists."""
+
+    buckets: Positive | Literal["auto"] = "auto"
+    """Parts that users are spread over. ``auto``: chosen from the size of the first backfill."""
+
+
+class SourceSettings(Section):
+    """How source files are cut into work and read."""
+
+    split_bytes: Positive = 32 * MIB
+    """Bytes of an uncompressed line-based file read by one task. Smaller: more tasks at once, more overhead."""
+    fragment_rounds: Positive = 20_000
+    """Rounds held in memory by a reading task before it writes a fragment."""
+    max_line_bytes: Positive = 256 * MIB
+    """Longest line (one session) accepted; a longer one is quarantined."""
+    timezone: str | None = None
+    """IANA name (``Europe/Lisbon``) of the clock behind times without offset; null: they are taken as UTC."""
+
+    @field_validator("timezone")
+    @classmethod
+    def _known_timezone(cls, name: str | None) -> str | None:
+        if name is not None and not is_timezone(name):
+            raise ValueError("not an IANA time zone such as Europe/Lisbon")
+        return name
+
+
+class PictureSettings(Section):
+    """Bounds beyond which a picture is refused (its round goes in without it)."""
+
+    max_bytes: Positive = 32 * MIB
+    """Largest picture file, bytes."""
+    max_pixels: Positive = 100_000_000
+    """Most pixels, width times height, read from the header before anything is decoded."""
+
+
+class EncoderSettings(Section):
+    """Which model turns text into vectors. A store fixes it when it is created and refuses another."""
+
+    kind: Literal["minilm", "sentence-transformers", "stub"] = "minilm"
+    """``minilm``: the packaged all-MiniLM-L6-v2. ``sentence-transformers``: any model (needs the ``torch`` extra).
+    ``stub``: hashes instead of a model, for tests and for measuring the rest."""
+    model: str | None = None
+    """Id or path of the model, for ``sentence-transformers``."""
+    window: Positive | None = None
+    """Tokens the model sees of a text, longer texts become several units; null: the model's own (256 for MiniLM)."""
+    numeric: str = "auto"
+    """Numeric mode of the weights (``fp32``, ``int8`` ..); ``auto``: the encoder's own."""
+    block_units: Positive = 1024
+    """Texts in one block of encoding work."""
+
+
+class RetrievalSettings(Section):
+    """How a search finds and fuses rounds."""
+
+    k: Positive = 12
+    """Rounds returned, neighbours not counted."""
+    neighbours: NotNegative = 1
+    """Rounds shown before and after each round found."""
+    kappa: Positive = 60
+    """Constant of reciprocal rank fusion: a round at rank r of a signal scores 1 / (kappa + r)."""
+    pool: Positive = 20
+    """Rounds each signal contributes to the fusion."""
+    signals: Annotated[tuple[Signal, ...], Field(min_length=1)] = ("dense", "bm25")
+    """Signals that take part."""
+
+
+class RaySettings(Section):
+    """Where the work runs and what it may take."""
+
+    address: str | None = None
+    """Address of a running cluster (``ray://host:10001``, ``auto``); null: a local one for the run."""
+    num_cpus: Positive | None = None
+    """CPUs of the local cluster; null: all of the machine's."""
+    object_store_mb: Positive = 512
+    """Shared memory of the local cluster, MiB."""
+    encode_actors: Positive | None = None
+    """Encoders at once; null: as many as the cluster's CPUs (GPUs) carry."""
+    encode_cpus: Positive = 1
+    """CPUs of one encoder; it uses exactly as many threads."""
+    encode_gpus: Annotated[float, Field(ge=0.0)] = 0.0
+    """GPUs (or a share of one) of one encoder."""
+
+
+class RetainSettings(Section):
+    """What ``gc`` keeps."""
+
+    keep: Positive = 10
+    """Newest versions kept readable."""
+    grace_hours: Annotated[float, Field(ge=0.0)] = 24
+    """Files younger than this are never removed: a backfill in flight may be about to name them."""
+
+
+class CommitSettings(Section):
+    """How hard a commit tries."""
+
+    attempts: Positive = 20
+    """Rebases on other writers' commits before the run gives up."""
+
+
+class Settings(Section):
+    """All settings of a run."""
+
+    store: StoreSettings = StoreSettings()
+    sources: SourceSettings = SourceSettings()
+    pictures: PictureSettings = PictureSettings()
+    encoder: EncoderSettings = EncoderSettings()
+    retrieval: RetrievalSettings = RetrievalSettings()
+    ray: RaySettings = RaySettings()
+    retain: RetainSettings = RetainSettings()
+    commit: CommitSettings = CommitSettings()
+
+
+PACKAGED = Path(__file__).parent / "local.yaml"
+"""The embedded default."""
+
+
+def load_settings(path: Path | None = None) -> Settings:
+    """The settings in a YAML file; the packaged ``local.yaml`` without one.
+
+    Raises SettingsError, naming the file and the key, for a file that is missing or not YAML, an unknown key or a value
+    of the wrong type.
+    """
+    path = PACKAGED if path is None else path
+    return parse_settings(_read_yaml(path), origin=str(path))
+
+
+def parse_settings(raw: dict[str, Any], *, origin: str) -> Settings:
+    """Settings from plain values as YAML gives them; SettingsError names ``origin`` and the key."""
+    try:
+        return Settings.model_validate_json(json.dumps(raw, default=str), strict=True)
+    except ValidationError as error:
+        raise SettingsError("\n".join(f"{origin}: {line}" for line in _explain(error))) from error
+
+
+def config_fingerprint(settings: Settings) -> str:
+    """16 hex digits naming the settings that shape what a backfill writes.
+
+    Equal for two runs that may continue each other: where the work runs, how hard a commit tries, what ``gc`` keeps and
+    how a search ranks are left out.
+    """
+    shaping = settings.model_dump(mode="json", include={"store", "sources", "pictures", "encoder"})
+    del shaping["encoder"]["block_units"]
+    return hashlib.sha256(json.dumps(shaping, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def _read_yaml(path: Path) -> dict[str, Any]:
+    try:
+        raw = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise SettingsError(f"{path}: settings file cannot be read: {error.strerror}") from error
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise SettingsError(f"{path}: settings file is not YAML: {_where(error)}") from error
+    if raw is None:
+        return {}
+    if not isinstance(raw, dict):
+        raise SettingsError(f"{path}: settings file holds a {type(raw).__name__}, not sections ({_names(Settings)})")
+    return raw
+
+
+def _where(error: Exception) -> str:
+    mark = getattr(error, "problem_mark", None)
+    return f"line {mark.line + 1}, column {mark.column + 1}" if mark is not None else type(error).__name__
+
+
+def _explain(error: ValidationError) -> list[str]:
+    lines = []
+    for fault in error.errors(include_url=False, include_input=False):
+        keys = [str(part) for part in fault["loc"]]
+        if fault["type"] == "extra_forbidden":
+            lines.append(_unknown(keys))
+        else:
+            lines.append(f"{'.'.join(keys)}: {fault['msg']}")
+    return lines
+
+
+def _unknown(keys: list[str]) -> str:
+    if len(keys) == 1:
+        return f"unknown section '{keys[0]}'; known: {_names(Settings)}"
+    section: type[BaseModel] = type(getattr(Settings(), keys[0]))
+    return f"unknown setting '{'.'.join(keys)}'; known in '{keys[0]}': {_names(section)}"
+
+
+def _names(section: type[BaseModel]) -> str:
+    return ", ".join(section.model_fields)

@@ -1,0 +1,247 @@
+"""The main job: histories in, one published snapshot out.
+
+find sources > survey > read into fragments > merge per bucket > encode what is missing > finish buckets > commit.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
+
+import pyarrow as pa
+from operators.encode.text import text_fingerprint
+
+from configs.settings import Settings, config_fingerprint
+from jobs.read import ReadDone, ReadOrder, ReadValues, read_splits, rejected_rows
+from jobs.run import Run, RunPlan, finish, take_up
+from jobs.settle import Settler, Tally
+from jobs.sources import files_for
+from jobs.stages import RESULTS, Resources, Stage, Work, cluster, through
+from jobs.survey import Surveyed, read_orders, survey_sources, without_identical
+from jobs.watch import Progress, Watch
+from operators.records import QUARANTINE, ROUND, TENANT
+from operators.sources.files import SourceFile, find_sources
+from operators.store.commit import create_store, latest_version
+from operators.store.manifest import Snapshot, StoreSpec
+from operators.store.objects import ObjectStore
+from operators.store.opening import open_objects
+
+_BUCKET_SOURCE_BYTES = 16 << 20
+_FEWEST_BUCKETS, _MOST_BUCKETS = 16, 4096
+
+
+@dataclass(frozen=True)
+class BackfillRequest:
+    """What to read, into which store, for whom."""
+
+    sources: tuple[str, ...]
+    store: str
+    tenant: str
+    user: str | None = None
+    timezone: str | None = None
+    format: str = "auto"
+    ray_address: str | None = None
+
+
+@dataclass(frozen=True)
+class BackfillReport:
+    """What a backfill did. Totals are of the snapshot it ended with; the rest is of this run, in rounds where unsaid."""
+
+    version: int
+    users: int
+    sessions: int
+    rounds: int
+    units: int
+    pictures: int
+    content_digest: str
+    read: int
+    added: int
+    replaced: int
+    unchanged: int
+    superseded: int
+    quarantined: int
+    ignored_files: tuple[str, ...]
+    identical_files: tuple[str, ...]
+    missing_pictures: int
+    encoded: int
+    found: int
+    seconds: float
+    startup_seconds: float
+    stage_seconds: Mapping[str, float]
+    published: bool
+
+    @property
+    def rounds_per_second(self) -> float:
+        """Rounds read per second of work, start-up told apart."""
+        return self.read / max(self.seconds - self.startup_seconds, 1e-9)
+
+
+def backfill(request: BackfillRequest, settings: Settings, progress: Callable[[Progress], None]) -> BackfillReport:
+    """Read the sources into the store and publish one new version, or none where nothing is new.
+
+    Raises UsageError for what cannot be done as asked, FingerprintMismatch for a store of another encoder, StoreError
+    where the store fails. What cannot be read is quarantined, never raised.
+    """
+    began = time.monotonic()
+    sources, identical = without_identical(find_sources(request.sources, files_for))
+    objects = open_objects(request.store)
+    spec = create_store(objects, _spec(settings, sources))
+    address = request.ray_address or settings.ray.address
+    with cluster(
+        address, num_cpus=settings.ray.num_cpus, object_store_bytes=settings.ray.object_store_mb << 20
+    ) as heavy_cpus:
+        watch = Watch(progress)
+        job = _Job(request, settings, objects, spec, heavy_cpus, watch)
+        startup = time.monotonic() - began
+        outcome = job.work(sources)
+    snapshot = outcome.snapshot
+    counts = snapshot.counts
+    return BackfillReport(
+        version=snapshot.version,
+        **asdict(counts),
+        content_digest=snapshot.content_digest,
+        read=outcome.read,
+        added=outcome.tally.added,
+        replaced=outcome.tally.replaced,
+        unchanged=outcome.tally.unchanged,
+        superseded=outcome.tally.superseded,
+        quarantined=outcome.quarantined,
+        ignored_files=outcome.ignored,
+        identical_files=tuple(identical),
+        missing_pictures=outcome.missing_pictures,
+        encoded=outcome.tally.encoded,
+        found=outcome.tally.found,
+        seconds=time.monotonic() - began,
+        startup_seconds=startup,
+        stage_seconds=dict(watch.seconds),
+        published=outcome.published,
+    )
+
+
+def _spec(settings: Settings, sources: Sequence[SourceFile]) -> StoreSpec:
+    encoder = settings.encoder
+    fingerprint = text_fingerprint(encoder.kind, model=encoder.model, window=encoder.window, numeric=encoder.numeric)
+    buckets = settings.store.buckets
+    return StoreSpec(buckets=auto_buckets(sources) if buckets == "auto" else buckets, encoder=fingerprint)
+
+
+def auto_buckets(sources: Sequence[SourceFile]) -> int:
+    """Buckets for a new store: a power of two, so that one holds about 16 MiB of the first sources' text."""
+    total = sum(source.size for source in sources)
+    buckets = _FEWEST_BUCKETS
+    while buckets < _MOST_BUCKETS and total > buckets * _BUCKET_SOURCE_BYTES:
+        buckets *= 2
+    return buckets
+
+
+@dataclass(frozen=True)
+class _Outcome:
+    snapshot: Snapshot
+    read: int
+    quarantined: int
+    ignored: tuple[str, ...]
+    missing_pictures: int
+    tally: Tally
+    published: bool
+
+
+@dataclass
+class _Job:
+    """One backfill at work: the values every step shares, and the steps in order."""
+
+    request: BackfillRequest
+    settings: Settings
+    objects: ObjectStore
+    spec: StoreSpec
+    heavy_cpus: int
+    watch: Watch
+
+    def work(self, sources: Sequence[SourceFile]) -> _Outcome:
+        """All steps, from survey to commit."""
+        run = take_up(self.objects, self._plan(sources), latest_version(self.objects))
+        surveyed = self.watch.timed("survey", lambda: self._survey(sources))
+        done = self.watch.timed("read", lambda: self._read(run, surveyed))
+        fresh = _quarantine_rows(self.objects, self.request.tenant, surveyed, done)
+        tally = Tally()
+        settler = Settler(run, self.settings, self.spec, self.request.tenant, self.heavy_cpus, self.watch, tally)
+        snapshot, published = settler.settle(done, fresh, {source.uri for source in sources})
+        finish(run, snapshot.version)
+        return _Outcome(
+            snapshot=snapshot,
+            read=sum(task.rounds for task in done),
+            quarantined=len(fresh),
+            ignored=tuple(uri for uri, _ in surveyed.ignored),
+            missing_pictures=sum(task.missing_pictures for task in done),
+            tally=tally,
+            published=published,
+        )
+
+    def _plan(self, sources: Sequence[SourceFile]) -> RunPlan:
+        return RunPlan(
+            sources=tuple((source.uri, source.size, source.stamp) for source in sources),
+            format=self.request.format,
+            tenant=self.request.tenant,
+            user=self.request.user,
+            timezone=self.request.timezone or self.settings.sources.timezone,
+            config=config_fingerprint(self.settings),
+            buckets=self.spec.buckets,
+            encoder=json.dumps(dict(self.spec.encoder), sort_keys=True),
+        )
+
+    def _survey(self, sources: Sequence[SourceFile]) -> Surveyed:
+        split_bytes = self.settings.sources.split_bytes
+        return survey_sources(sources, format=self.request.format, user=self.request.user, split_bytes=split_bytes)
+
+    # --- read ---
+
+    def _read(self, run: Run, surveyed: Surveyed) -> list[ReadDone]:
+        orders = read_orders(surveyed, self.settings.sources.split_bytes)
+        marked = {name: ReadDone.from_dict(raw) for name, raw in run.markers("read").items()}
+        done = [marked[f"{order.number:06d}"] for order in orders if f"{order.number:06d}" in marked]
+        rounds = sum(task.rounds for task in done)
+        self.watch.tell(Progress("read", rounds, None, "rounds"))
+        left = [order for order in orders if f"{order.number:06d}" not in marked]
+        stage = Stage("read", partial(_read_work, run, self._read_values()), RESULTS, Resources(cpus=1), batch_rows=1)
+        for row in through(stage, [order.to_json() for order in left]):
+            task = ReadDone.from_dict(row)
+            done.append(task)
+            rounds += task.rounds
+            self.watch.tell(Progress("read", rounds, None, "rounds"))
+        return sorted(done, key=lambda task: task.number)
+
+    def _read_values(self) -> ReadValues:
+        return ReadValues(
+            tenant=self.request.tenant,
+            user=self.request.user,
+            timezone=self.request.timezone or self.settings.sources.timezone,
+            buckets=self.spec.buckets,
+            max_line_bytes=self.settings.sources.max_line_bytes,
+            max_picture_bytes=self.settings.pictures.max_bytes,
+            max_picture_pixels=self.settings.pictures.max_pixels,
+            fragment_rounds=self.settings.sources.fragment_rounds,
+        )
+
+
+def _quarantine_rows(objects: ObjectStore, tenant: str, surveyed: Surveyed, done: Sequence[ReadDone]) -> pa.Table:
+    """Everything this run refused: whole files at the survey, lines and pictures while reading."""
+    files = [
+        {TENANT: tenant, "file": error.file, "line": error.line, ROUND: None, "code": error.code, "reason": str(error)}
+        for error in surveyed.rejected
+    ]
+    return pa.concat_tables([pa.Table.from_pylist(files, QUARANTINE), rejected_rows(objects, list(done))])
+
+
+def _read_work(run: Run, values: ReadValues) -> Work:
+    def work(batch: pa.Table) -> pa.Table:
+        results: list[str] = []
+        for task in batch["task"].to_pylist():
+            order = ReadOrder.from_json(task)
+            document = asdict(read_splits(run.objects, run.key(), order, values))
+            run.mark(document, "read", f"{order.number:06d}.json")
+            results.append(json.dumps(document, ensure_ascii=False))
+        return pa.table({"result": results}, schema=RESULTS)
+
+    return work

@@ -1,0 +1,269 @@
+"""From fragments to the files of a bucket: merge what was read, say which texts want vectors, put the vectors in place."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from operators.units import embedding_texts, units_of
+
+from operators.merge import FRAGMENT, Merged, merge_rounds, users_of
+from operators.records import CONTENT_KEY, ROUNDS, UNITS, USERS, vectors_by_key
+from operators.store.manifest import (
+    ROUNDS_FILE,
+    UNITS_FILE,
+    USERS_FILE,
+    VECTORS_FILE,
+    BucketFiles,
+    Counts,
+    DataFile,
+    add_digests,
+    bucket_from_dict,
+    bucket_to_dict,
+)
+from operators.store.objects import ObjectStore
+from operators.store.tables import read_table, read_table_verified, read_vectors, write_table, write_vectors
+
+SHARED = "shared"
+"""Where a run keeps the vectors of texts that several of its buckets want."""
+
+NEEDED = pa.schema([pa.field(CONTENT_KEY, pa.binary(16), nullable=False), pa.field("text", pa.string(), nullable=False)])
+"""Texts that want a vector: each once, long ones first, so that blocks are even inside and the last ones are quick."""
+
+_VECTOR_ROWS = 65_536
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A merged bucket that still lacks its vectors. ``base`` is the revision it was merged into, None for none."""
+
+    bucket: int
+    base: str | None
+    revision: str
+    rounds: DataFile
+    units: DataFile
+    users: DataFile
+    needed: DataFile
+    counts: Counts
+    digest: str
+    added: int
+    replaced: int
+    unchanged: int
+    superseded: int
+    found: int
+
+    @classmethod
+    def from_dict(cls, raw: Mapping[str, Any]) -> Draft:
+        """The inverse of ``asdict``, as JSON gives it back."""
+        files = {name: DataFile(**raw[name]) for name in ("rounds", "units", "users", "needed")}
+        return cls(**{**raw, **files, "counts": Counts(**raw["counts"])})
+
+
+@dataclass(frozen=True)
+class MergeOrder:
+    """Merge one bucket: where its new rounds stand (fragment key, row groups) and what it holds now."""
+
+    bucket: int
+    pieces: tuple[tuple[str, tuple[int, ...]], ...]
+    base: BucketFiles | None
+
+    def to_json(self) -> str:
+        """The order as one JSON document."""
+        base = bucket_to_dict(self.base) if self.base else None
+        return json.dumps({"bucket": self.bucket, "pieces": self.pieces, "base": base})
+
+    @classmethod
+    def from_json(cls, text: str) -> MergeOrder:
+        """The inverse of ``to_json``."""
+        raw = json.loads(text)
+        pieces = tuple((key, tuple(groups)) for key, groups in raw["pieces"])
+        return cls(raw["bucket"], pieces, bucket_from_dict(raw["base"]) if raw["base"] else None)
+
+
+@dataclass(frozen=True)
+class MergeOutcome:
+    """What a merge found. ``draft`` is None where the bucket stays as it is."""
+
+    bucket: int
+    unchanged: int
+    superseded: int
+    draft: Draft | None
+
+    def to_json(self) -> str:
+        """The outcome as one JSON document."""
+        return json.dumps(asdict(self))
+
+    @classmethod
+    def from_dict(cls, raw: Mapping[str, Any]) -> MergeOutcome:
+        """The inverse of ``asdict``, as JSON gives it back."""
+        return cls(**{**raw, "draft": Draft.from_dict(raw["draft"]) if raw["draft"] else None})
+
+
+def merge_bucket(
+    objects: ObjectStore, prefix: str, order: MergeOrder, spans: Callable[[str], Sequence[tuple[int, int]]]
+) -> MergeOutcome:
+    """Merge a bucket's new rounds into what it holds and write its rounds, units and users below ``prefix``."""
+    incoming = read_pieces(objects, order.pieces)
+    base = read_table_verified(objects, order.base.files[ROUNDS_FILE]) if order.base else ROUNDS.empty_table()
+    merged = merge_rounds(base, incoming)
+    if merged.added == 0 and merged.replaced == 0:
+        return MergeOutcome(order.bucket, merged.unchanged, merged.superseded, None)
+    return MergeOutcome(order.bucket, merged.unchanged, merged.superseded, _draft(objects, prefix, order, merged, spans))
+
+
+def _draft(
+    objects: ObjectStore,
+    prefix: str,
+    order: MergeOrder,
+    merged: Merged,
+    spans: Callable[[str], Sequence[tuple[int, int]]],
+) -> Draft:
+    units = units_of(merged.rounds, spans)
+    users = users_of(merged.rounds, units)
+    wanted = _distinct_texts(units)
+    held = _held_keys(objects, prefix, order.bucket, order.base)
+    needed = wanted.filter(pc.invert(pc.is_in(wanted[CONTENT_KEY], value_set=held)))
+    needed = needed.take(pc.sort_indices(pc.binary_length(needed["text"]), sort_keys=[("", "descending")]))
+    revision = uuid.uuid4().hex
+    home = f"{prefix}/data/{order.bucket:05d}-{revision}"
+    return Draft(
+        bucket=order.bucket,
+        base=order.base.revision if order.base else None,
+        revision=revision,
+        rounds=write_table(objects, f"{home}/rounds.parquet", merged.rounds, ROUNDS),
+        units=write_table(objects, f"{home}/units.parquet", units, UNITS),
+        users=write_table(objects, f"{home}/users.parquet", users, USERS),
+        needed=write_table(objects, f"{prefix}/needed/{order.bucket:05d}-{revision}.parquet", needed, NEEDED),
+        counts=_counts(users),
+        digest=add_digests(users["digest"].to_pylist()),
+        added=merged.added,
+        replaced=merged.replaced,
+        unchanged=merged.unchanged,
+        superseded=merged.superseded,
+        found=len(wanted) - len(needed),
+    )
+
+
+def _distinct_texts(units: pa.Table) -> pa.Table:
+    texts = embedding_texts(units)
+    table = pa.table({CONTENT_KEY: units[CONTENT_KEY], "text": texts}).filter(pc.is_valid(units[CONTENT_KEY]))
+    keys = table[CONTENT_KEY].combine_chunks()
+    first = pc.index_in(keys, value_set=keys.unique())
+    at = np.unique(first.to_numpy(zero_copy_only=False), return_index=True)[1] if len(keys) else np.empty(0, np.int64)
+    return table.take(pa.array(at)).cast(NEEDED)
+
+
+def _counts(users: pa.Table) -> Counts:
+    names = ("sessions", "rounds", "units", "pictures")
+    return Counts(users=len(users), **{name: pc.sum(users[name]).as_py() or 0 for name in names})
+
+
+def read_pieces(objects: ObjectStore, pieces: Iterable[tuple[str, Sequence[int]]]) -> pa.Table:
+    """The ``FRAGMENT`` rows of one bucket: the named row groups of the named fragments."""
+    tables = [FRAGMENT.empty_table()]
+    for key, groups in pieces:
+        with objects.open(key) as handle:
+            tables.append(pq.ParquetFile(handle).read_row_groups(list(groups)).cast(FRAGMENT))
+    return pa.concat_tables(tables)
+
+
+def _held_keys(objects: ObjectStore, prefix: str, bucket: int, base: BucketFiles | None) -> pa.Array:
+    """Content keys whose vectors are at hand: in the base, or encoded by this run for the bucket or for all."""
+    found = [pa.array([], pa.binary(16))]
+    if base:
+        found += read_table(objects, base.files[UNITS_FILE], columns=[CONTENT_KEY])[CONTENT_KEY].chunks
+    for home in (f"{bucket:05d}", SHARED):
+        for key in vector_blocks(objects, prefix, home):
+            with objects.open(key) as handle:
+                found += pq.ParquetFile(handle).read(columns=[CONTENT_KEY])[CONTENT_KEY].chunks
+    return pa.concat_arrays([array.cast(pa.binary(16)) for array in found]).unique().drop_null()
+
+
+def vector_blocks(objects: ObjectStore, prefix: str, home: str) -> list[str]:
+    """Keys of the encoded blocks of a bucket (``home`` = five digits) or of the shared texts; each is whole."""
+    return [info.key for info in objects.list(f"{prefix}/vectors/{home}/")]
+
+
+def finish_bucket(objects: ObjectStore, prefix: str, draft: Draft, base: BucketFiles | None, dim: int) -> BucketFiles:
+    """Write the draft's vectors, row i for unit i, and say what the finished bucket holds."""
+    keys = read_table(objects, draft.units, columns=[CONTENT_KEY])[CONTENT_KEY].combine_chunks()
+    pool = _VectorPool(dim)
+    for home in (f"{draft.bucket:05d}", SHARED):
+        for key in vector_blocks(objects, prefix, home):
+            with objects.open(key) as handle:
+                pool.add_block(pq.ParquetFile(handle).read(), keys)
+    if base:
+        base_keys = read_table(objects, base.files[UNITS_FILE], columns=[CONTENT_KEY])[CONTENT_KEY].combine_chunks()
+        pool.add(base_keys, read_vectors(objects, base.files[VECTORS_FILE], 0, base.files[VECTORS_FILE].rows))
+    key = draft.rounds.path.removesuffix("rounds.parquet") + "vectors.npy"
+    vectors = write_vectors(objects, key, pool.rows(keys), dim)
+    if vectors.rows != len(keys):
+        raise RuntimeError(f"{key}: {vectors.rows} vectors for {len(keys)} units")
+    files = {ROUNDS_FILE: draft.rounds, UNITS_FILE: draft.units, USERS_FILE: draft.users, VECTORS_FILE: vectors}
+    return BucketFiles(revision=draft.revision, files=files, counts=draft.counts, digest=draft.digest)
+
+
+class _VectorPool:
+    """Vectors by content key, from several sources; where a key is in several the first wins."""
+
+    def __init__(self, dim: int) -> None:
+        self._dim = dim
+        self._keys: list[pa.Array] = []
+        self._vectors: list[np.ndarray] = []
+
+    def add_block(self, block: pa.Table, wanted: pa.Array) -> None:
+        """Add those rows of an encoded block that are wanted."""
+        block = block.filter(pc.is_in(block[CONTENT_KEY], value_set=wanted))
+        flat = block["vector"].combine_chunks().flatten().to_numpy(zero_copy_only=False)
+        self.add(block[CONTENT_KEY].combine_chunks(), flat.reshape(-1, self._dim))
+
+    def add(self, keys: pa.Array, vectors: np.ndarray) -> None:
+        """Add vectors, row i for key i; rows without key are passed over."""
+        self._keys.append(keys.cast(pa.binary(16)))
+        self._vectors.append(vectors)
+
+    def rows(self, wanted: pa.Array) -> Iterator[np.ndarray]:
+        """Float16 rows for the wanted keys, in parts; zeros for null keys. A key that no source holds is an error."""
+        keys = pa.concat_arrays(self._keys) if self._keys else pa.array([], pa.binary(16))
+        vectors = np.concatenate(self._vectors) if self._vectors else np.zeros((0, self._dim), np.float16)
+        for start in range(0, len(wanted), _VECTOR_ROWS):
+            part = wanted.slice(start, _VECTOR_ROWS)
+            at = pc.index_in(part, value_set=keys, skip_nulls=True)
+            missing = pc.and_(pc.is_valid(part), pc.is_null(at))
+            if pc.any(missing).as_py():
+                raise RuntimeError(f"{pc.sum(missing).as_py()} units have no vector")
+            filled = np.asarray(pc.fill_null(at, -1))
+            rows = np.zeros((len(part), self._dim), np.float16)
+            known = filled >= 0
+            rows[known] = vectors[filled[known]]
+            yield rows
+
+
+def vector_block(keys: pa.Array, vectors: np.ndarray) -> pa.Table:
+    """Content keys and their vectors as a table of ``vectors_by_key``."""
+    dim = vectors.shape[1]
+    flat = pa.array(np.ascontiguousarray(vectors, dtype=np.float16).reshape(-1), pa.float16())
+    return pa.table(
+        {CONTENT_KEY: keys.cast(pa.binary(16)), "vector": pa.FixedSizeListArray.from_arrays(flat, dim)},
+        schema=vectors_by_key(dim),
+    )
+
+
+def shared_keys(tables: Iterable[pa.Table], limit: int) -> pa.Array:
+    """Content keys that stand in more than one of the tables (each holds a key once), at most ``limit`` of them."""
+    counts: Mapping[str, Any] = {}
+    arrays = [chunk for table in tables for chunk in table[CONTENT_KEY].chunks]
+    if not arrays:
+        return pa.array([], pa.binary(16))
+    counts = pc.value_counts(pa.concat_arrays(arrays))
+    values, amounts = counts.field("values"), counts.field("counts")
+    often = pc.greater(amounts, 1)
+    values, amounts = values.filter(often), amounts.filter(often)
+    return values.take(pc.sort_indices(amounts, sort_keys=[("", "descending")])[:limit])

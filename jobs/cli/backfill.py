@@ -1,0 +1,135 @@
+"""``backfill``: chat histories in, one published snapshot out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from configs.settings import is_timezone, load_settings
+from jobs.cli.options import ConfigOption, JsonOption, StoreOption
+from jobs.cli.output import note, print_facts, print_json
+from jobs.cli.progress import live_progress
+from operators.errors import UsageError
+from operators.records import DEFAULT_TENANT
+from operators.sources.read import FORMAT_NAMES
+
+if TYPE_CHECKING:
+    from jobs.backfill import BackfillReport
+
+STRICT_EXIT = 3
+FORMATS = ("auto", *FORMAT_NAMES)
+
+
+def register(app: typer.Typer) -> None:
+    """Add this family's commands."""
+    app.command()(backfill)
+
+
+def backfill(
+    sources: Annotated[list[str], typer.Argument(metavar="SOURCE...", help="Files, folders, globs or s3:// addresses.")],
+    store: StoreOption,
+    tenant: Annotated[str, typer.Option("--tenant", metavar="T", help="Tenant the users belong to.")] = DEFAULT_TENANT,
+    user: Annotated[
+        str | None,
+        typer.Option("--user", metavar="U", help="User of sources that name none (else the file's name without ending)."),
+    ] = None,
+    timezone: Annotated[
+        str | None,
+        typer.Option("--timezone", metavar="Z", help="Clock of times without offset, e.g. Europe/Lisbon. [settings: UTC]"),
+    ] = None,
+    config: ConfigOption = None,
+    source_format: Annotated[
+        str, typer.Option("--format", metavar="NAME", help=f"One of {', '.join(FORMATS)}; auto looks at the content.")
+    ] = "auto",
+    strict: Annotated[
+        bool, typer.Option("--strict", help=f"Exit with {STRICT_EXIT} if anything was quarantined (the rest is published).")
+    ] = False,
+    ray_address: Annotated[
+        str | None, typer.Option("--ray-address", metavar="A", help="Run on this Ray cluster. [settings: a local one]")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Read chat histories and publish them as the store's next version.
+
+    The store is made if it is not there. Running it again adds only what is new; after a crash or an interruption, the
+    same command takes up where it stopped. Readers see the old version until the new one is whole.
+
+    Formats (gz and zst too): our JSONL, LoCoMo, Mem-Gallery, Parquet. What cannot be read is quarantined with file, line
+    and reason, and the rest goes in.
+
+    \b
+    Examples:
+      mnemosaic backfill chats.jsonl --store ./memory
+      mnemosaic backfill exports/ 'more/*.jsonl.gz' --store s3://team/memory --tenant acme
+    """
+    _check(source_format, timezone)
+    settings = load_settings(config)
+    from jobs.backfill import BackfillRequest
+    from jobs.backfill import backfill as run_backfill
+
+    request = BackfillRequest(
+        sources=tuple(sources),
+        store=store,
+        tenant=tenant,
+        user=user,
+        timezone=timezone if timezone is not None else settings.sources.timezone,
+        format=source_format,
+        ray_address=ray_address if ray_address is not None else settings.ray.address,
+    )
+    with live_progress() as progress:
+        report = run_backfill(request, settings, progress)
+    if as_json:
+        print_json({**asdict(report), "rounds_per_second": report.rounds_per_second})
+    else:
+        print_facts(summary(report))
+    _print_notes(report, store)
+    if strict and report.quarantined:
+        raise typer.Exit(STRICT_EXIT)
+
+
+def _check(source_format: str, timezone: str | None) -> None:
+    if source_format not in FORMATS:
+        raise UsageError(f"--format {source_format!r} is not known; one of {', '.join(FORMATS)}")
+    if timezone is not None and not is_timezone(timezone):
+        raise UsageError(f"--timezone {timezone!r} is not known; give an IANA name such as Europe/Lisbon")
+
+
+def summary(report: BackfillReport) -> list[tuple[str, str | int | float | None]]:
+    """The closing lines: what the store holds now, what this run did, how fast it was."""
+    published = "" if report.published else " (nothing new: no version was published)"
+    changes = f"{report.added:,} added, {report.replaced:,} replaced, {report.unchanged:,} already there"
+    return [
+        ("version", f"{report.version}{published}"),
+        ("users", report.users),
+        ("sessions", report.sessions),
+        ("rounds", f"{report.rounds:,} ({changes})"),
+        ("units", f"{report.units:,} ({report.encoded:,} encoded now, {report.found:,} found done)"),
+        ("pictures", report.pictures),
+        ("quarantined", report.quarantined),
+        ("seconds", f"{report.seconds:.1f} ({report.startup_seconds:.1f} of them start-up)"),
+        ("rounds/s", f"{report.rounds_per_second:,.0f}"),
+    ]
+
+
+def _print_notes(report: BackfillReport, store: str) -> None:
+    if report.quarantined:
+        note(f"{report.quarantined:,} could not be read; see why: mnemosaic quarantine --store {store}")
+    if report.replaced:
+        note(f"{report.replaced:,} rounds had changed in the source and replace what was stored")
+    if report.missing_pictures:
+        note(f"{report.missing_pictures:,} pictures are not at hand; their rounds went in with reference and caption")
+    if report.superseded:
+        note(f"{report.superseded:,} rounds stand in these sources in several versions; the last one was taken")
+    for name in _some(report.identical_files):
+        note(f"read once, a copy of another file: {name}")
+    for name in _some(report.ignored_files):
+        note(f"ignored, not a known format: {name}")
+
+
+def _some(names: Sequence[str]) -> list[str]:
+    """The first ten, and how many more there are."""
+    more = len(names) - 10
+    return [*names[:10], *([f"and {more:,} more"] if more > 0 else [])]

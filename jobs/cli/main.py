@@ -1,0 +1,113 @@
+"""``mnemosaic``: the families of commands under one name, and how their errors end the process.
+
+Exit codes: 0 done, 1 the work failed, 2 the command cannot be done as asked, 3 ``backfill --strict`` met something it
+could not read, 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+
+import typer
+
+from jobs.cli import backfill, inspect, maintain, search
+from jobs.cli.output import printable
+from operators.errors import MnemosaicError, UsageError
+
+FAMILIES = (backfill, search, inspect, maintain)
+"""Modules of commands. Each has ``register(app)``; a new family is added here."""
+
+app = typer.Typer(
+    name="mnemosaic",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    rich_markup_mode=None,
+)
+
+
+@app.callback()
+def _root(
+    debug: bool = typer.Option(False, "--debug", help="Show the traceback of an error."),
+) -> None:
+    """Long-term memory for multimodal agents: chat histories go in, the rounds that answer a question come out.
+
+    \b
+    Start with:
+      mnemosaic backfill chats.jsonl --store ./memory
+      mnemosaic search "when did we fix the bike?" --store ./memory --user tomas
+
+    A STORE is a folder or s3://bucket/prefix. Results go to stdout; progress and notes go to stderr.
+    """
+
+
+for family in FAMILIES:
+    family.register(app)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line; returns the exit code. ``--debug`` is taken wherever it stands."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    debug, arguments = _take_debug(arguments)
+    try:
+        app(arguments, prog_name="mnemosaic")
+    except SystemExit as stop:
+        return _after_output(_code(stop.code))
+    except Exception as error:
+        return _after_output(_report(error, debug))
+    return _after_output(0)
+
+
+def _take_debug(arguments: list[str]) -> tuple[bool, list[str]]:
+    own = arguments[: arguments.index("--")] if "--" in arguments else arguments
+    return "--debug" in own, [word for word in own if word != "--debug"] + arguments[len(own) :]
+
+
+def _report(error: Exception, debug: bool) -> int:
+    if debug:
+        traceback.print_exception(error)
+    known = _known(error)
+    if known is None:
+        hint = "" if debug else "; run again with --debug to see where"
+        print(f"error: unexpected {type(error).__name__}{hint}", file=sys.stderr)
+        return 1
+    print(f"error: {printable(str(known))}", file=sys.stderr)
+    return 2 if isinstance(known, UsageError) else 1
+
+
+def _known(error: BaseException | None) -> MnemosaicError | None:
+    """The error raised on purpose behind ``error``: Ray wraps what its workers raise, as ``cause`` or ``__cause__``."""
+    seen: set[int] = set()
+    while error is not None and id(error) not in seen:
+        seen.add(id(error))
+        wrapped = getattr(error, "cause", None)
+        if isinstance(wrapped, BaseException):
+            error = wrapped
+        elif isinstance(error, MnemosaicError):
+            return error
+        else:
+            error = error.__cause__
+    return None
+
+
+def _after_output(code: int) -> int:
+    """``code``, or 141 (as shells report it) where the reader of stdout is gone; nothing is said then."""
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 141
+    return code
+
+
+def _code(code: str | int | None) -> int:
+    if code is None:
+        return 0
+    return code if isinstance(code, int) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""Text encoders: strings in, unit vectors out."""

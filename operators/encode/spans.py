@@ -1,0 +1,67 @@
+"""Cutting texts that are longer than an encoder's window."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+
+TokenEnds = Callable[[str], Sequence[tuple[int, int]]]
+"""Character range of each token of a text, without the model's own marks."""
+
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+_SENTENCE_END = frozenset(".!?…。！？؟।\n")
+_CLOSING = frozenset("\"'”’»)]")
+
+
+def encodable(text: str) -> str:
+    """The text with lone surrogates, which no tokenizer takes, replaced one for one: offsets stay."""
+    return text if text.isascii() else _LONE_SURROGATE.sub("\ufffd", text)
+
+
+def split_spans(text: str, tokens: TokenEnds, limit: int) -> list[tuple[int, int]]:
+    """Consecutive ranges that cover ``text``, each of at most ``limit`` tokens; empty for a blank text.
+
+    A cut falls after a sentence where one ends in the second half of the window, else before a word, else between tokens.
+    """
+    if not text.strip():
+        return []
+    pending, done = [(0, len(text))], []
+    while pending:
+        start, end = pending.pop()
+        part = text[start:end]
+        cuts = [start + cut for cut in _cuts(part, tokens(part), limit)]
+        if not cuts:
+            done.append((start, end))
+            continue
+        borders = [start, *cuts, end]
+        # A piece may have more tokens than its stretch of the whole had (a word cut in two): each is looked at again.
+        pending += reversed(list(zip(borders, borders[1:], strict=False)))
+    return done
+
+
+def _cuts(text: str, tokens: Sequence[tuple[int, int]], limit: int) -> list[int]:
+    cuts: list[int] = []
+    first = 0
+    while len(tokens) - first > limit:
+        after = _best_cut(text, tokens, first, limit)
+        cut = tokens[after][0]
+        if cut > (cuts[-1] if cuts else 0):
+            cuts.append(cut)
+        elif len(text) > 1 and not cuts:
+            return [len(text) // 2]  # the tokens of one character fill the window: halve the text instead
+        first = after
+    return cuts
+
+
+def _best_cut(text: str, tokens: Sequence[tuple[int, int]], first: int, limit: int) -> int:
+    """Number of the token before which to cut: at most ``limit`` after ``first``, at least half of that."""
+    word = 0
+    for at in range(first + limit, first + max(limit // 2, 1), -1):
+        gap = text[tokens[at - 1][1] : tokens[at][0]]
+        last = text[tokens[at - 1][1] - 1]
+        before = text[tokens[at - 2][1] - 1] if last in _CLOSING and at - 2 >= first else last
+        if "\n" in gap or (before in _SENTENCE_END and (gap or not before.isascii())):
+            return at
+        if not word and gap:
+            word = at
+    return word or first + limit

@@ -1,0 +1,1 @@
+"""Finding rounds: lanes score units, fusion ranks rounds, assembly adds their neighbours."""

@@ -1,0 +1,157 @@
+"""A split's records one by one, whatever holds them: lines, a JSON document, or Parquet."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from typing import IO, Any
+
+from operators.errors import SourceError
+from operators.sources import parquet
+from operators.sources.documents import values_of
+from operators.sources.fields import reject
+from operators.sources.files import Files, SourceFile
+from operators.sources.lines import lines_of
+from operators.sources.origin import placed
+from operators.sources.sniff import Container
+from operators.sources.streams import raw_chunks, unpacked_chunks
+
+
+@dataclass(frozen=True)
+class Split:
+    """A part of a file that is read on its own.
+
+    ``start`` and ``end`` are bytes of plain JSON lines, row groups of Parquet, else the whole file. ``packed``: it must be
+    unpacked first.
+    """
+
+    file: SourceFile
+    format: str
+    index: int
+    start: int
+    end: int
+    container: Container
+    packed: bool
+
+
+@dataclass(frozen=True)
+class SplitEnd:
+    """The last item of a split: how many lines (rows, for Parquet) it has, blank ones and broken ones included."""
+
+    lines: int
+
+
+@dataclass(frozen=True)
+class Record:
+    """One JSON value and the line (row, for Parquet) on which it begins, from 1 within the split.
+
+    ``part`` is its number among the conversations of its file, None where it is the only one or where that does not matter.
+    """
+
+    line: int
+    value: Any
+    part: int | None = None
+
+
+Item = Record | SourceError | SplitEnd
+
+
+def items_of(split: Split, files: Files, limit: int) -> Iterator[Item]:
+    """The records of a split, an error in place of each that is none, and SplitEnd.
+
+    No record is longer than ``limit`` bytes (characters, in a document; a row of Parquet has no limit).
+    """
+    if split.container == "lines":
+        return _lines(split, files, limit)
+    return _documents(split, files, limit) if split.container == "document" else _rows(split, files)
+
+
+@contextmanager
+def open_parquet(file: SourceFile, files: Files, packed: bool) -> Iterator[IO[bytes]]:
+    """The Parquet file as a stream in which one can seek."""
+    with closing(files.open(file.uri)) as raw:
+        if not packed and raw.seekable():
+            yield raw
+            return
+    with parquet.spooled(unpacked_chunks(files, file.uri)) as stream:
+        yield stream
+
+
+def _lines(split: Split, files: Files, limit: int) -> Iterator[Item]:
+    count = 0
+    try:
+        for data in _split_lines(split, files, limit):
+            count += 1
+            if data is None:
+                yield placed(reject("line-too-long", f"the line is longer than {limit} bytes"), split.file.uri, count)
+            elif data.strip():
+                yield _json_line(data.removeprefix(b"\xef\xbb\xbf") if count == 1 else data, count, split.file.uri)
+    except SourceError as error:
+        yield placed(error, split.file.uri, count + 1)
+    yield SplitEnd(count)
+
+
+def _split_lines(split: Split, files: Files, limit: int) -> Iterator[bytes | None]:
+    uri = split.file.uri
+    if split.packed:
+        return lines_of(unpacked_chunks(files, uri), limit)
+    if split.start == 0:
+        return lines_of(raw_chunks(files, uri), limit, within=split.end)
+    begin = split.start - 1
+    return lines_of(raw_chunks(files, uri, begin), limit, within=split.end - begin, midway=True)
+
+
+def _json_line(data: bytes, line: int, file: str) -> Record | SourceError:
+    try:
+        return Record(line, json.loads(data.decode("utf-8")))
+    except UnicodeDecodeError:
+        return placed(reject("bad-utf8", "the line is not UTF-8"), file, line)
+    except json.JSONDecodeError as error:
+        return placed(reject("bad-json", f"{error.msg}, character {error.pos + 1}"), file, line)
+    except (ValueError, RecursionError):
+        return placed(reject("bad-json", "a number is too long or the nesting too deep"), file, line)
+
+
+def _documents(split: Split, files: Files, limit: int) -> Iterator[Item]:
+    uri = split.file.uri
+    lines = _Counted(unpacked_chunks(files, uri))
+    try:
+        for line, value in values_of(lines, limit):
+            yield placed(value, uri, line) if isinstance(value, SourceError) else Record(line, value)
+    except SourceError as error:
+        yield placed(error, uri, None)
+    yield SplitEnd(lines.total)
+
+
+class _Counted:
+    """Chunks that pass through, and how many lines they had."""
+
+    def __init__(self, chunks: Iterator[bytes]) -> None:
+        self._chunks = chunks
+        self._newlines = 0
+        self._last = b"\n"
+
+    def __iter__(self) -> Iterator[bytes]:
+        for chunk in self._chunks:
+            self._newlines += chunk.count(b"\n")
+            self._last = chunk[-1:] or self._last
+            yield chunk
+
+    @property
+    def total(self) -> int:
+        return self._newlines + (self._last != b"\n")
+
+
+def _rows(split: Split, files: Files) -> Iterator[Item]:
+    count = 0
+    uri = split.file.uri
+    try:
+        with open_parquet(split.file, files, split.packed) as stream:
+            for row in parquet.rows_of(stream, split.start, split.end):
+                count += 1
+                yield placed(row, uri, count) if isinstance(row, SourceError) else Record(count, row)
+    except SourceError as error:
+        yield placed(error, uri, count + 1)
+    yield SplitEnd(count)

@@ -1,0 +1,198 @@
+"""The door of the room: what is in a file, how it is split, and the sessions of a split."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass, replace
+from itertools import chain
+from typing import Literal
+
+from operators.errors import SourceError, UsageError
+from operators.records import Session
+from operators.sources import parquet
+from operators.sources.fields import reject
+from operators.sources.files import LOOKED_AT, Files, SourceFile
+from operators.sources.items import Item, Record, Split, SplitEnd, items_of, open_parquet
+from operators.sources.origin import Origin, placed, stem_of
+from operators.sources.sniff import FORMATS, Container, Format, Look, look, sniff
+from operators.sources.streams import packing_of, raw_chunks, unpack
+from operators.sources.times import zone_of
+
+__all__ = ["FORMAT_NAMES", "Parsed", "ReadScope", "Split", "SplitEnd", "Survey", "read_split", "sniff", "survey"]
+
+FORMAT_NAMES = tuple(sorted(form.name for form in FORMATS))
+"""What ``format`` may be, besides ``auto``."""
+
+_BY_NAME = {form.name: form for form in FORMATS}
+_HEADS = (1 << 18, 1 << 22, 1 << 26)
+"""How much of a file is looked at to tell its format, step by step while the answer is open."""
+
+_ANSWERS = {
+    "unknown-format": f"valid, but no history in a format this release reads ({', '.join(FORMAT_NAMES)})",
+    "not-json": "neither JSON, JSON lines nor Parquet",
+}
+
+
+@dataclass(frozen=True)
+class Survey:
+    """What was found in a file. ``verdict``:
+
+    ``read``: it has ``splits`` (none where the file is empty); ``ignored``: it was met in a folder and is no history, as
+    ``reason`` says; ``rejected``: it goes to quarantine with ``error``.
+    """
+
+    file: SourceFile
+    format: str | None
+    splits: tuple[Split, ...]
+    verdict: Literal["read", "ignored", "rejected"]
+    reason: str | None = None
+    error: SourceError | None = None
+
+
+@dataclass(frozen=True)
+class ReadScope:
+    """What is known beforehand: the user (``--user``), the IANA zone of wall times, the longest JSON record in bytes."""
+
+    user: str | None
+    timezone: str | None
+    max_line_bytes: int
+
+
+@dataclass(frozen=True)
+class Parsed:
+    """A session and the line (row, for Parquet) on which it begins, from 1 within its split."""
+
+    session: Session
+    line: int
+
+
+def survey(file: SourceFile, files: Files, format: str = "auto", split_bytes: int = 64 << 20) -> Survey:
+    """What is in the file and how it is split. ``format`` names one of FORMAT_NAMES, or ``auto``: by content.
+
+    Only plain JSON lines (ranges of ``split_bytes``) and Parquet (groups of row groups) have more than one split.
+    UsageError on an unknown format; what is wrong with the file is in the Survey.
+    """
+    if format != "auto" and format not in _BY_NAME:
+        raise UsageError(f"unknown format {format!r}; one of auto, {', '.join(FORMAT_NAMES)}")
+    try:
+        found, packed, empty = _look_into(file, files)
+        if empty:
+            return Survey(file, None, (), "read")
+        if found.container == "parquet" and format not in ("auto", parquet.NAME):
+            raise reject("wrong-format", f"expected {format}, found Parquet")
+        if found.container != "parquet" and format == parquet.NAME:
+            raise reject("wrong-format", "expected Parquet, found something else")
+        name = found.format if format == "auto" else format
+        if name is None:
+            return _no_history(file, found)
+        splits = _splits(file, files, name, found.container or "lines", packed, split_bytes)
+    except SourceError as error:
+        return _refused(file, error)
+    return Survey(file, name, tuple(splits), "read")
+
+
+def read_split(split: Split, files: Files, scope: ReadScope) -> Iterator[Parsed | SourceError | SplitEnd]:
+    """The sessions of a split, an error in place of each that cannot be read, and SplitEnd.
+
+    Lines are counted from 1 within the split. Memory is bounded by the longest record, at most ``max_line_bytes``.
+    UsageError on an unknown time zone; errors of a store that is not there pass through.
+    """
+    uri = split.file.uri
+    form = _BY_NAME[split.format]
+    origin = Origin(scope.user, zone_of(scope.timezone), stem_of(uri))
+    items = items_of(split, files, scope.max_line_bytes)
+    for item in items if form.names_user else _counted(items):
+        if isinstance(item, SplitEnd):
+            yield item
+        elif isinstance(item, SourceError):
+            yield placed(item, uri, None)
+        else:
+            yield from _sessions(form, item, replace(origin, part=item.part), uri)
+
+
+def _sessions(form: Format, record: Record, origin: Origin, file: str) -> Iterator[Parsed | SourceError]:
+    try:
+        for item in form.read(record.value, origin):
+            yield Parsed(item, record.line) if isinstance(item, Session) else placed(item, file, record.line)
+    except SourceError as error:
+        yield placed(error, file, record.line)
+
+
+def _counted(items: Iterator[Item]) -> Iterator[Item]:
+    """The same items, records numbered from 1 where there are several."""
+    first: Record | None = None
+    count = 0
+    for item in items:
+        if not isinstance(item, Record):
+            if first is not None and isinstance(item, SplitEnd):
+                yield first
+            yield item
+            continue
+        count += 1
+        if count == 1:
+            first = item
+            continue
+        if first is not None:
+            yield replace(first, part=1)
+            first = None
+        yield replace(item, part=count)
+
+
+# --- survey -----------------------------------------------------------------------------------------------------
+
+
+def _look_into(file: SourceFile, files: Files) -> tuple[Look, bool, bool]:
+    """What the head tells, whether the file is packed, whether it is empty."""
+    for size in _HEADS:
+        head, packed, complete = _head(files, file.uri, size)
+        if complete and not head.strip(b" \t\r\n\xef\xbb\xbf"):
+            return Look(None, None), packed, True
+        found = look(head, complete=complete)
+        if found.settled or complete:
+            break
+    return found, packed, False
+
+
+def _head(files: Files, uri: str, size: int) -> tuple[bytes, bool, bool]:
+    """The first ``size`` unpacked bytes, whether they were packed, whether that is all. Broken data end the head."""
+    parts: list[bytes] = []
+    held = 0
+    with closing(raw_chunks(files, uri)) as chunks:
+        first = next(chunks, b"")
+        packing = packing_of(first)
+        try:
+            for part in unpack(chain([first], chunks), packing):
+                parts.append(part)
+                held += len(part)
+                if held > size:
+                    return b"".join(parts)[:size], packing is not None, False
+        except SourceError as error:
+            if packing is None or not held:
+                raise error
+    return b"".join(parts), packing is not None, True
+
+
+def _splits(file: SourceFile, files: Files, name: str, container: Container, packed: bool, split_bytes: int) -> list[Split]:
+    if container == "parquet":
+        with open_parquet(file, files, packed) as stream:
+            ranges = parquet.row_group_ranges(stream, split_bytes)
+    elif container == "lines" and not packed and _BY_NAME[name].names_user:
+        starts = range(0, file.size, split_bytes)
+        ranges = [(start, min(start + split_bytes, file.size)) for start in starts]
+    else:
+        ranges = [(0, file.size)]
+    return [Split(file, name, index, start, end, container, packed) for index, (start, end) in enumerate(ranges)]
+
+
+def _no_history(file: SourceFile, found: Look) -> Survey:
+    code = "unknown-format" if found.container else "not-json"
+    return _refused(file, reject(code, _ANSWERS[code]))
+
+
+def _refused(file: SourceFile, error: SourceError) -> Survey:
+    foreign = error.code in ("unknown-format", "wrong-columns")
+    unasked = error.code == "not-json" and not file.uri.lower().endswith(LOOKED_AT)
+    if not file.named and (foreign or unasked):
+        return Survey(file, None, (), "ignored", reason=str(error))
+    return Survey(file, None, (), "rejected", reason=str(error), error=placed(error, file.uri, None))

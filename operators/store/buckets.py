@@ -1,0 +1,128 @@
+"""One user's part of a snapshot, and who is in it."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from operators.errors import ScopeError, StoreCorrupt
+from operators.records import TENANT, USER, USERS, bucket_of, require_scope
+from operators.store.manifest import ROUNDS_FILE, UNITS_FILE, USERS_FILE, VECTORS_FILE, BucketFiles, DataFile, Snapshot
+from operators.store.objects import ObjectStore
+from operators.store.tables import ROW_GROUP, iter_table, read_table, read_vectors
+
+
+@dataclass(frozen=True)
+class UserData:
+    """All of one user: ``records.ROUNDS`` and ``records.UNITS`` rows in order, and a float16 vector (units, dim) a unit."""
+
+    rounds: pa.Table
+    units: pa.Table
+    vectors: NDArray[np.float16]
+
+
+def read_user(objects: ObjectStore, snapshot: Snapshot, tenant: str | None, user: str | None) -> UserData | None:
+    """What a snapshot holds of one user, by ranged reads; None where it does not know the user.
+
+    ScopeError without tenant or user. StoreCorrupt where a file is missing or rows of anyone else stand in the user's range.
+    """
+    tenant, user = require_scope(tenant, user)
+    bucket = snapshot.buckets.get(bucket_of(tenant, user, snapshot.spec.buckets))
+    place = None if bucket is None else _place(objects, bucket, tenant, user)
+    if bucket is None or place is None:
+        return None
+    rounds = _part(objects, bucket, ROUNDS_FILE, place["round_start"], place["rounds"])
+    units = _part(objects, bucket, UNITS_FILE, place["unit_start"], place["units"])
+    vectors = read_vectors(objects, _file(bucket, VECTORS_FILE), place["unit_start"], place["units"])
+    for name, table in ((ROUNDS_FILE, rounds), (UNITS_FILE, units)):
+        _require_only(table, tenant, user, _file(bucket, name))
+    return UserData(rounds=rounds, units=units, vectors=vectors)
+
+
+def list_users(objects: ObjectStore, snapshot: Snapshot, tenant: str | None) -> pa.Table:
+    """The ``records.USERS`` rows of one tenant, sorted by user; ScopeError without a tenant."""
+    tenant = _require_tenant(tenant)
+    tables = [_of_tenant(read_table(objects, file), tenant) for file in _user_files(snapshot)]
+    return pa.concat_tables([USERS.empty_table(), *tables]).sort_by(USER).combine_chunks()
+
+
+def iter_users(objects: ObjectStore, snapshot: Snapshot, tenant: str | None) -> Iterator[dict[str, Any]]:
+    """The rows of ``list_users``, one at a time and in its order; holds one row group a bucket, whatever the users."""
+    tenant = _require_tenant(tenant)
+    return heapq.merge(*(_rows_of(objects, file, tenant) for file in _user_files(snapshot)), key=lambda row: row[USER])
+
+
+def _place(objects: ObjectStore, bucket: BucketFiles, tenant: str, user: str) -> dict[str, Any] | None:
+    """The user's row in ``users``: the file is sorted, so its row group is found by bisection."""
+    file = _file(bucket, USERS_FILE)
+    low, high = 0, -(-file.rows // ROW_GROUP)
+    while low < high:
+        middle = (low + high) // 2
+        table = _group(objects, file, middle)
+        first, last = (_scope_at(table, 0), _scope_at(table, -1))
+        if (tenant, user) < first:
+            high = middle
+        elif (tenant, user) > last:
+            low = middle + 1
+        else:
+            return _row_of(table, tenant, user, file)
+    return None
+
+
+def _group(objects: ObjectStore, file: DataFile, number: int) -> pa.Table:
+    start = number * ROW_GROUP
+    return read_table(objects, file, start=start, count=min(ROW_GROUP, file.rows - start))
+
+
+def _scope_at(table: pa.Table, row: int) -> tuple[str, str]:
+    return table.column(TENANT)[row].as_py(), table.column(USER)[row].as_py()
+
+
+def _row_of(table: pa.Table, tenant: str, user: str, file: DataFile) -> dict[str, Any] | None:
+    rows = table.filter(pc.and_(pc.equal(table[TENANT], tenant), pc.equal(table[USER], user))).to_pylist()
+    if len(rows) > 1:
+        raise StoreCorrupt(f"{file.path} names one user {len(rows)} times: backfill the sources into a new store")
+    return rows[0] if rows else None
+
+
+def _part(objects: ObjectStore, bucket: BucketFiles, name: str, start: int, count: int) -> pa.Table:
+    return read_table(objects, _file(bucket, name), start=start, count=count)
+
+
+def _require_only(table: pa.Table, tenant: str, user: str, file: DataFile) -> None:
+    theirs = pc.and_(pc.equal(table[TENANT], tenant), pc.equal(table[USER], user))
+    if not pc.all(theirs, min_count=0).as_py():
+        raise StoreCorrupt(f"{file.path}: rows of others stand where one user's should: nothing is returned")
+
+
+def _file(bucket: BucketFiles, name: str) -> DataFile:
+    try:
+        return bucket.files[name]
+    except KeyError:
+        raise StoreCorrupt(f"bucket {bucket.revision} names no {name} file: restore its manifest") from None
+
+
+def _user_files(snapshot: Snapshot) -> list[DataFile]:
+    return [_file(bucket, USERS_FILE) for _, bucket in sorted(snapshot.buckets.items())]
+
+
+def _of_tenant(table: pa.Table, tenant: str) -> pa.Table:
+    return table.filter(pc.equal(table[TENANT], tenant))
+
+
+def _rows_of(objects: ObjectStore, file: DataFile, tenant: str) -> Iterator[dict[str, Any]]:
+    for table in iter_table(objects, file):
+        yield from _of_tenant(table, tenant).to_pylist()
+
+
+def _require_tenant(tenant: str | None) -> str:
+    if not isinstance(tenant, str) or not tenant.strip():
+        raise ScopeError("a listing of users needs a tenant: pass --tenant (tenant= in Python)")
+    return tenant

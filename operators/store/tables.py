@@ -1,0 +1,231 @@
+"""Data files: Parquet tables and float16 vectors, written once, read by ranges, checked against their manifest."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from operators.errors import ObjectNotFound, StoreCorrupt
+from operators.store.manifest import DataFile
+from operators.store.objects import ObjectStore
+
+ROW_GROUP = 2048
+"""Most rows of a row group: what a reader of one user's rows fetches beyond them is at most two of these."""
+
+_NPY_HEADER = 128
+"""Bytes before the first vector. NumPy pads a header to a multiple of 64; one of two dimensions always comes to this."""
+
+
+# --- writing --------------------------------------------------------------------------------------------------------
+
+
+def write_table(objects: ObjectStore, key: str, table: pa.Table, schema: pa.Schema) -> DataFile:
+    """Write a table as zstd Parquet. ValueError unless its schema is ``schema`` to the letter, in order and nullability."""
+    if not table.schema.equals(schema):
+        raise ValueError(f"{key}: the table has another schema.\nexpected:\n{schema}\nfound:\n{table.schema}")
+    empty = [field.name for field in schema if not field.nullable and table.column(field.name).null_count]
+    if empty:
+        raise ValueError(f"{key}: nulls where the schema allows none: {', '.join(empty)}")
+    return _through_file(objects, key, table.num_rows, lambda file: _dump(table, file))
+
+
+def _dump(table: pa.Table, file: BinaryIO) -> None:
+    pq.write_table(table, file, compression="zstd", row_group_size=ROW_GROUP)
+
+
+def write_vectors(objects: ObjectStore, key: str, parts: Iterable[NDArray[np.floating]], dim: int) -> DataFile:
+    """Write blocks of vectors, each (n, dim), one after the other as one float16 ``.npy`` of (sum of n, dim), C order.
+
+    Blocks are taken one at a time. ValueError for a block of another shape, or a number that float16 cannot hold.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "vectors.npy"
+        with path.open("wb") as file:
+            file.write(bytes(_NPY_HEADER))
+            rows = sum(_append(file, key, part, dim) for part in parts)
+            file.seek(0)
+            file.write(_npy_header(rows, dim))
+        return _upload(objects, key, path, rows)
+
+
+def _append(file: BinaryIO, key: str, part: NDArray[np.floating], dim: int) -> int:
+    if part.ndim != 2 or part.shape[1] != dim:
+        raise ValueError(f"{key}: a block of shape {part.shape}, expected (n, {dim})")
+    with np.errstate(over="ignore"):
+        block = np.ascontiguousarray(part, dtype="<f2")
+    if not np.isfinite(block).all():
+        raise ValueError(f"{key}: a vector holds a number that is no finite float16")
+    file.write(block.data if block.size else b"")
+    return len(block)
+
+
+def _npy_header(rows: int, dim: int) -> bytes:
+    header = io.BytesIO()
+    np.lib.format.write_array_header_1_0(header, {"descr": "<f2", "fortran_order": False, "shape": (rows, dim)})
+    if len(header.getvalue()) != _NPY_HEADER:
+        raise ValueError(f"a header of {len(header.getvalue())} bytes for shape ({rows}, {dim}), expected {_NPY_HEADER}")
+    return header.getvalue()
+
+
+def _through_file(objects: ObjectStore, key: str, rows: int, write: Callable[[BinaryIO], None]) -> DataFile:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "data"
+        with path.open("wb") as file:
+            write(file)
+        return _upload(objects, key, path, rows)
+
+
+def _upload(objects: ObjectStore, key: str, path: Path, rows: int) -> DataFile:
+    with path.open("rb") as file:
+        sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+    objects.put_file(key, path)
+    return DataFile(path=key, bytes=path.stat().st_size, sha256=sha256, rows=rows)
+
+
+# --- reading --------------------------------------------------------------------------------------------------------
+
+
+def read_table(
+    objects: ObjectStore,
+    file: DataFile,
+    *,
+    columns: Sequence[str] | None = None,
+    start: int = 0,
+    count: int | None = None,
+) -> pa.Table:
+    """``count`` rows from ``start`` (all by default) of the columns named, in that order; other row groups are not read.
+
+    ValueError for rows or columns that the file does not have; StoreCorrupt where it is missing or not what was written.
+    """
+    count = _checked_range(file, start, count)
+    with _parquet(objects, file) as parquet:
+        return _rows(file, parquet, columns, start, count)
+
+
+def iter_table(objects: ObjectStore, file: DataFile, *, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
+    """The table in order, at most ``ROW_GROUP`` rows at a time; errors as in ``read_table``."""
+    with _parquet(objects, file) as parquet:
+        for start in range(0, file.rows, ROW_GROUP):
+            yield _rows(file, parquet, columns, start, min(ROW_GROUP, file.rows - start))
+
+
+@contextmanager
+def _parquet(objects: ObjectStore, file: DataFile) -> Iterator[pq.ParquetFile]:
+    try:
+        with objects.open(file.path) as source, pq.ParquetFile(source, pre_buffer=True) as parquet:
+            yield parquet
+    except ObjectNotFound:
+        raise _missing(objects, file) from None
+    except (pa.ArrowException, OSError) as error:
+        raise _unreadable(objects, file, error) from error
+
+
+def _rows(file: DataFile, parquet: pq.ParquetFile, columns: Sequence[str] | None, start: int, count: int) -> pa.Table:
+    if parquet.metadata.num_rows != file.rows:
+        raise StoreCorrupt(f"{file.path}: {parquet.metadata.num_rows} rows, the manifest says {file.rows}. {_ADVICE}")
+    schema = parquet.schema_arrow
+    names = schema.names if columns is None else list(columns)
+    if unknown := set(names) - set(schema.names):
+        raise ValueError(f"{file.path} has no columns {sorted(unknown)}, only {schema.names}")
+    groups, skipped = _groups(parquet.metadata, start, count)
+    if not groups:
+        return schema.empty_table().select(names)
+    return parquet.read_row_groups(groups, columns=names).select(names).slice(start - skipped, count)
+
+
+def _groups(metadata: pq.FileMetaData, start: int, count: int) -> tuple[list[int], int]:
+    """The row groups that hold the rows, and how many rows precede the first of them."""
+    groups: list[int] = []
+    skipped = position = 0
+    for number in range(metadata.num_row_groups):
+        rows = metadata.row_group(number).num_rows
+        if position < start + count and position + rows > start:
+            skipped = skipped if groups else position
+            groups.append(number)
+        position += rows
+    return groups, skipped
+
+
+def read_vectors(objects: ObjectStore, file: DataFile, start: int, count: int) -> NDArray[np.float16]:
+    """Vectors ``start`` to ``start + count`` as float16 (count, dim), read-only; one ranged read, none beside them.
+
+    ValueError for rows that the file does not have; StoreCorrupt where it is missing or not what was written.
+    """
+    _checked_range(file, start, count)
+    dim = _dim(objects, file)
+    if count == 0:
+        return np.zeros((0, dim), dtype=np.float16)
+    data = _get(objects, file, _NPY_HEADER + start * dim * 2, count * dim * 2)
+    if len(data) != count * dim * 2:
+        raise StoreCorrupt(f"{file.path} in {objects.uri} is shorter than the manifest says. {_ADVICE}")
+    return np.frombuffer(data, dtype="<f2").reshape(count, dim)
+
+
+def _dim(objects: ObjectStore, file: DataFile) -> int:
+    if file.rows == 0:  # only the header knows the width of no rows
+        header = io.BytesIO(_get(objects, file, 0, _NPY_HEADER))
+        try:
+            np.lib.format.read_magic(header)
+            return int(np.lib.format.read_array_header_1_0(header)[0][1])
+        except (ValueError, IndexError) as error:
+            raise StoreCorrupt(f"{file.path} in {objects.uri} holds no vectors ({error}). {_ADVICE}") from error
+    dim, rest = divmod(file.bytes - _NPY_HEADER, file.rows * 2)
+    if rest or dim < 0:
+        raise StoreCorrupt(f"{file.path}: {file.bytes} bytes are not {file.rows} float16 vectors. {_ADVICE}")
+    return dim
+
+
+def read_whole(objects: ObjectStore, file: DataFile) -> bytes:
+    """The file's bytes, checked against the manifest's sha256; StoreCorrupt where they differ or are missing."""
+    data = _get(objects, file, 0, None)
+    if len(data) != file.bytes or hashlib.sha256(data).hexdigest() != file.sha256:
+        found = f"{len(data)} of {file.bytes} bytes"
+        raise StoreCorrupt(f"{file.path} in {objects.uri} is not what was written ({found}). {_ADVICE}")
+    return data
+
+
+def read_table_verified(objects: ObjectStore, file: DataFile) -> pa.Table:
+    """The whole table, its bytes checked against the manifest's sha256."""
+    data = read_whole(objects, file)
+    try:
+        return pq.read_table(pa.BufferReader(data))
+    except (pa.ArrowException, OSError) as error:
+        raise _unreadable(objects, file, error) from error
+
+
+_ADVICE = "Restore it from a copy, read an older version (--as-of), or backfill the sources into a new store."
+
+
+def _get(objects: ObjectStore, file: DataFile, start: int, length: int | None) -> bytes:
+    try:
+        return objects.get(file.path, start=start, length=length)
+    except ObjectNotFound:
+        raise _missing(objects, file) from None
+
+
+def _unreadable(objects: ObjectStore, file: DataFile, error: Exception) -> StoreCorrupt:
+    return StoreCorrupt(f"{file.path} in {objects.uri} cannot be read as Parquet ({type(error).__name__}). {_ADVICE}")
+
+
+def _missing(objects: ObjectStore, file: DataFile) -> StoreCorrupt:
+    return StoreCorrupt(
+        f"{file.path} is gone from {objects.uri} although a manifest names it. "
+        f"If gc ran while this version was being read, read the newest version instead. {_ADVICE}"
+    )
+
+
+def _checked_range(file: DataFile, start: int, count: int | None) -> int:
+    count = file.rows - start if count is None else count
+    if start < 0 or count < 0 or start + count > file.rows:
+        raise ValueError(f"{file.path} has {file.rows} rows, not {count} from {start}")
+    return count

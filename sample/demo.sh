@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# The demo: backfill the shipped sample, look at what was built, ask. Run it with `make demo`.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+STORE=.demo/store
+rm -rf "$STORE"
+
+say() {
+  if [ -t 1 ]; then printf '\n\033[1m%s\033[0m\n' "$*"; else printf '\n%s\n' "$*"; fi
+}
+
+run() {
+  printf '\n$ mnemosaic'
+  for word in "$@"; do
+    case "$word" in *[[:space:]?]*) printf ' "%s"' "$word" ;; *) printf ' %s' "$word" ;; esac
+  done
+  printf '\n'
+  mnemosaic "$@"
+}
+
+say "1. Three people's chat histories go in: text and pictures, half a year of sessions"
+run backfill sample/histories --store "$STORE"
+
+say "2. What was built"
+run status --store "$STORE"
+run users --store "$STORE"
+
+say "3. Ask: which rounds of a user's history answer this?"
+run search "what did the doctor say about running with the broken wrist?" --user mira --store "$STORE" --k 3
+run search "bottom bracket of my bike" --user tomas --store "$STORE" --k 3
+run search "何を入れますか、肉じゃが" --user aiko --store "$STORE" --k 2
+
+say "4. One conversation in full"
+run show mira 2026-01-14-broken-wrist --store "$STORE"
+
+say "5. The same histories again: nothing is added, no version is published"
+run backfill sample/histories --store "$STORE"
