@@ -18,7 +18,7 @@ $(STAMP): requirements.lock pyproject.toml
 	@command -v $(PYTHON) >/dev/null || { echo "setup needs Python 3.11 or newer; there is no '$(PYTHON)' (try: make setup PYTHON=/path/to/python3)" >&2; exit 1; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "setup needs Python 3.11 or newer; '$(PYTHON)' is $$($(PYTHON) -V) (try: make setup PYTHON=python3.11)" >&2; exit 1; }
 	@rm -f $(STAMP)
-	@$(PYTHON) -m venv --clear $(VENV) || { echo "setup could not make a virtual environment; on Debian and Ubuntu: apt-get install python3-venv" >&2; exit 1; }
+	@$(PYTHON) -m venv $(VENV) || { echo "setup could not make a virtual environment; on Debian and Ubuntu: apt-get install python3-venv" >&2; exit 1; }
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -r requirements.lock
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
 	@$(BIN)/python -m pip check --disable-pip-version-check

@@ -27,9 +27,10 @@ run status --store "$STORE"
 run users --store "$STORE"
 
 say "3. Ask: which rounds of a user's history answer this?"
-run search "what did the doctor say about running with the broken wrist?" --user mira --store "$STORE" --k 3
-run search "bottom bracket of my bike" --user tomas --store "$STORE" --k 3
-run search "何を入れますか、肉じゃが" --user aiko --store "$STORE" --k 2
+run search "which food can Pixel not eat?" --user mira --store "$STORE" --k 3
+run search "what was the problem with the clicking bike?" --user tomas --store "$STORE" --k 3
+run search "who fixed the dripping ceiling?" --user aiko --store "$STORE" --k 2
+run search "肉じゃがの作り方" --user aiko --store "$STORE" --k 1
 
 say "4. One conversation in full"
 run show mira 2026-01-14-broken-wrist --store "$STORE"

@@ -17,11 +17,8 @@ from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
+import draw
 import yaml
-
-if __package__ in (None, ""):
-    sys.path.insert(0, str(Path(__file__).parent.parent))
-from sample import draw
 
 HERE = Path(__file__).parent
 

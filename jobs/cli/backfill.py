@@ -29,7 +29,7 @@ def register(app: typer.Typer) -> None:
 
 
 def backfill(
-    sources: Annotated[list[str], typer.Argument(metavar="SOURCE...", help="Files, folders, globs or s3:// addresses.")],
+    sources: Annotated[list[str], typer.Argument(metavar="SOURCE", help="Files, folders, globs or s3:// addresses.")],
     store: StoreOption,
     tenant: Annotated[str, typer.Option("--tenant", metavar="T", help="Tenant the users belong to.")] = DEFAULT_TENANT,
     user: Annotated[
@@ -52,7 +52,7 @@ def backfill(
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Read chat histories and publish them as the store's next version.
+    """Read chat histories and publish the next version.
 
     The store is made if it is not there. Running it again adds only what is new; after a crash or an interruption, the
     same command takes up where it stopped. Readers see the old version until the new one is whole.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from jobs.cli.options import AsOfOption, JsonOption, StoreOption, TenantOption, parse_as_of
-from jobs.cli.output import cell, moment, note, print_facts, print_json, print_table, printable
+from jobs.cli.output import cell, moment, note, print_facts, print_json, print_table, printable, told_time
 from operators.records import DEFAULT_TENANT, isoformat
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ def register(app: typer.Typer) -> None:
 
 
 def status(store: StoreOption, as_of: AsOfOption = None, as_json: JsonOption = False) -> None:
-    """What a store holds, over all its tenants: its version and its counts.
+    """What a store holds, over all its tenants.
 
     Two stores with the same content_digest hold the same conversations, however they were built.
 
@@ -77,28 +77,29 @@ def users(
     if as_json:
         print_json([{column: row[column] for column in columns} for row in rows])
         return
-    print_table(
-        ("user", "sessions", "rounds", "units", "pictures", "first", "last"),
-        [[_cell(row[column]) for column in columns] for row in rows],
-    )
     if not rows:
         note(f"no users in tenant '{tenant}'")
+        return
+    print_table(
+        ("user", "sessions", "rounds", "units", "pictures", "first (UTC)", "last (UTC)"),
+        [[_cell(row[column]) for column in columns] for row in rows],
+    )
 
 
 def show(
-    user: Annotated[str, typer.Argument(metavar="USER", help="Whose conversations.")],
+    user: Annotated[str, typer.Argument(help="Whose conversations.")],
     store: StoreOption,
-    session: Annotated[str | None, typer.Argument(metavar="[SESSION]", help="Print this one in full.")] = None,
+    session: Annotated[str | None, typer.Argument(help="Print this one in full.")] = None,
     tenant: TenantOption = DEFAULT_TENANT,
     as_of: AsOfOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """A user's sessions; with SESSION, the conversation itself.
+    """A user's sessions, or one of them in full.
 
     \b
     Examples:
       mnemosaic show mira --store ./memory
-      mnemosaic show mira mira-2026-01-05 --store ./memory
+      mnemosaic show mira 2026-01-14-broken-wrist --store ./memory
     """
     from operators.memory import open_store
 
@@ -111,14 +112,13 @@ def show(
 
 
 def _print_sessions(user: str, rows: list[dict[str, Any]], as_json: bool) -> None:
+    columns = ("session_id", "rounds", "pictures", "first_time", "last_time")
+    headings = ("session", "rounds", "pictures", "first (UTC)", "last (UTC)")
     if as_json:
         print_json(rows)
-        return
-    columns = list(rows[0]) if rows else ["session_id"]
-    print_table(
-        [column.removesuffix("_id") for column in columns], [[_cell(row[column]) for column in columns] for row in rows]
-    )
-    if not rows:
+    elif rows:
+        print_table(headings, [[_cell(row[column]) for column in columns] for row in rows])
+    else:
         note(f"no sessions of user '{user}'")
 
 
@@ -127,8 +127,7 @@ def _print_conversation(user: str, session: str, rounds: list[dict[str, Any]], a
         print_json(rounds)
         return
     for row in rounds:
-        when = moment(row["time"]) or "time unknown"
-        print(f"# {cell(row['round_id'])}  {when}")
+        print(f"# {cell(row['round_id'])}  {told_time(row)}")
         for index, message in enumerate(row["messages"]):
             _print_message(message)
             for image in row["images"]:
@@ -172,12 +171,13 @@ def quarantine(
     if as_json:
         print_json([{column: row[column] for column in columns} for row in rows])
         return
+    if not rows:
+        note(f"nothing of tenant '{tenant}' is in quarantine")
+        return
     print_table(
         ("file", "line", "round", "code", "reason"),
         [[_cell(row["file"]), _number(row["line"]), *(row[column] for column in columns[2:])] for row in rows],
     )
-    if not rows:
-        note("nothing in quarantine")
 
 
 def _quarantined(store: str, snapshot: Snapshot, tenant: str) -> list[dict[str, Any]]:

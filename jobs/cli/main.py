@@ -23,6 +23,7 @@ FAMILIES = (backfill, search, inspect, maintain)
 app = typer.Typer(
     name="mnemosaic",
     no_args_is_help=True,
+    add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
     rich_markup_mode=None,

@@ -31,7 +31,7 @@ def gc(
     config: ConfigOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Remove old versions and every file that no kept version names.
+    """Remove old versions and the files only they name.
 
     Files younger than the grace period stay, so that a backfill in flight loses nothing; make it longer than your longest
     backfill.

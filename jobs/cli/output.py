@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Iterable, Sequence
-from datetime import datetime
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime, timedelta, timezone
 from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from operators.records import isoformat
+from operators.records import OFFSET, PRECISION, TIME, isoformat
 
 _UNSAFE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 """Control characters (all but tab and newline) and the marks that reorder a line."""
@@ -70,6 +70,18 @@ def cell(value: str | int | float | None) -> str:
 def moment(time: datetime | None) -> str | None:
     """A UTC time to the minute, for people."""
     return None if time is None else time.strftime("%Y-%m-%d %H:%M")
+
+
+def told_time(row: Mapping[str, Any]) -> str:
+    """When a round was, on its writer's clock and as exactly as it was told: a day, or minutes with the offset."""
+    time: datetime | None = row[TIME]
+    if time is None:
+        return "time unknown"
+    offset: int | None = row[OFFSET]
+    local = time if offset is None else time.astimezone(timezone(timedelta(minutes=offset)))
+    if row[PRECISION] == "day":
+        return local.strftime("%Y-%m-%d")
+    return local.strftime("%Y-%m-%d %H:%M ") + ("UTC" if offset is None else local.isoformat()[-6:])
 
 
 def note(message: str) -> None:

@@ -29,7 +29,7 @@ class _Rate(ProgressColumn):
 
 
 class Bars:
-    """One bar a stage; a stage whose total is unknown shows its count alone."""
+    """One bar a stage; one whose total is unknown moves to and fro until the next stage begins."""
 
     def __init__(self, bars: RichProgress) -> None:
         self._bars = bars
@@ -38,8 +38,14 @@ class Bars:
     def __call__(self, step: Progress) -> None:
         task = self._tasks.get(step.stage)
         if task is None:
+            self._end_unbounded()
             task = self._tasks[step.stage] = self._bars.add_task(step.stage, total=step.total, unit=step.unit)
         self._bars.update(task, completed=step.done, total=step.total)
+
+    def _end_unbounded(self) -> None:
+        for task in self._bars.tasks:
+            if task.total is None:
+                self._bars.update(task.id, total=task.completed)
 
 
 class Lines:

@@ -9,7 +9,7 @@ import typer
 
 from configs.settings import load_settings
 from jobs.cli.options import AsOfOption, ConfigOption, JsonOption, StoreOption, TenantOption, parse_as_of
-from jobs.cli.output import cell, moment, note, one_line, print_json
+from jobs.cli.output import cell, note, one_line, print_json, told_time
 from operators.records import DEFAULT_TENANT, require_scope
 
 _MESSAGE_WIDTH, _SPEAKER_WIDTH = 240, 24
@@ -21,7 +21,7 @@ def register(app: typer.Typer) -> None:
 
 
 def search(
-    query: Annotated[str, typer.Argument(metavar="QUERY", help="What is looked for, in words.")],
+    query: Annotated[str, typer.Argument(help="What is looked for, in words.")],
     store: StoreOption,
     user: Annotated[str | None, typer.Option("--user", metavar="U", help="Whose rounds are searched. Required.")] = None,
     tenant: TenantOption = DEFAULT_TENANT,
@@ -34,9 +34,10 @@ def search(
     config: ConfigOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Find the rounds of one user that answer a question: by meaning and by words, fused.
+    """Find the rounds of one user that answer a question.
 
-    The best come first, each with the rounds around it; * marks a round that was found, with its score.
+    Rounds are ranked by meaning and by words, fused. The best come first, each with the rounds around it; * marks a round
+    that was found, with its score.
 
     \b
     Examples:
@@ -71,12 +72,16 @@ def search(
 
 def print_runs(rounds: Sequence[dict[str, Any]]) -> None:
     """Rounds with their neighbours: runs of rounds that follow each other, the run with the best score first."""
-    ranked = sorted(runs_of(rounds), key=lambda run: -max(row["score"] for row in run if row["score"] is not None))
-    for number, run in enumerate(ranked, start=1):
-        print(f"{number}. {cell(run[0]['session_id'])}")
+    ranked = sorted(((_best(run), run) for run in runs_of(rounds)), key=lambda found: -found[0]["score"])
+    for number, (best, run) in enumerate(ranked, start=1):
+        print(f"{number}. {cell(best['session_id'])}")
         for row in run:
             _print_round(row)
         print()
+
+
+def _best(run: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    return max((row for row in run if row["score"] is not None), key=lambda row: float(row["score"]))
 
 
 def runs_of(rounds: Sequence[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
@@ -94,7 +99,7 @@ def runs_of(rounds: Sequence[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
 def _print_round(row: dict[str, Any]) -> None:
     found = row["score"] is not None
     score = f"  score {row['score']:.4f}" if found else ""
-    print(f" {'*' if found else ' '} {moment(row['time']) or 'time unknown'}  {cell(row['round_id'])}{score}")
+    print(f" {'*' if found else ' '} {told_time(row)}  {cell(row['round_id'])}{score}")
     speakers = [one_line(message["speaker"], _SPEAKER_WIDTH) for message in row["messages"]]
     width = max(map(len, speakers), default=0)
     for index, (speaker, message) in enumerate(zip(speakers, row["messages"], strict=True)):

@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-
 from onnx import TensorProto, helper, numpy_helper
 
 from operators.encode.weights import DIM, HEADS, HIDDEN, LAYERS, Numeric
@@ -184,8 +183,9 @@ def _pool(graph: _Graph, tokens: str) -> None:
 
 def write(folder: Path) -> None:
     """Write both graphs, each a few kilobytes."""
-    for numeric in ("fp32", "int8"):
-        model = build(numeric)  # type: ignore[arg-type]
+    modes: tuple[Numeric, ...] = ("fp32", "int8")
+    for numeric in modes:
+        model = build(numeric)
         (folder / f"minilm-{numeric}.onnx").write_bytes(model.SerializeToString(deterministic=True))
 
 

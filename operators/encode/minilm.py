@@ -71,7 +71,7 @@ class MiniLM:
         return split_spans(encodable(text), self._token_ends, room)
 
     def _token_ends(self, text: str) -> list[tuple[int, int]]:
-        return cast(list[tuple[int, int]], self._whole.encode(text, add_special_tokens=False).offsets)
+        return self._whole.encode(text, add_special_tokens=False).offsets
 
     def _run(self, ids: list[list[int]]) -> NDArray[np.float32]:
         lengths = np.array([len(one) for one in ids], np.int32)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 
 TokenEnds = Callable[[str], Sequence[tuple[int, int]]]
 """Character range of each token of a text, without the model's own marks."""
 
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
-_SENTENCE_END = frozenset(".!?…。！？؟।\n")
-_CLOSING = frozenset("\"'”’»)]")
+_SENTENCE_END = frozenset(".!?\n\u2026\u3002\uff01\uff1f\u061f\u0964")
+_CLOSING = frozenset("\"')]\u201d\u2019\u00bb")
 
 
 def encodable(text: str) -> str:
@@ -35,7 +36,7 @@ def split_spans(text: str, tokens: TokenEnds, limit: int) -> list[tuple[int, int
             continue
         borders = [start, *cuts, end]
         # A piece may have more tokens than its stretch of the whole had (a word cut in two): each is looked at again.
-        pending += reversed(list(zip(borders, borders[1:], strict=False)))
+        pending += reversed(list(pairwise(borders)))
     return done
 
 

@@ -51,8 +51,8 @@ class Stub:
             words = encodable(text).lower().split(maxsplit=self.window)[: self.window] or [""]
             rows += [zlib.crc32(word.encode("utf-8")) % _ROWS for word in words]
         sums = np.add.reduceat(self._table[rows], starts, axis=0)
-        norms: NDArray[np.float32] = np.linalg.norm(sums, axis=1, keepdims=True)
-        return sums / norms
+        vectors: NDArray[np.float32] = sums / np.linalg.norm(sums, axis=1, keepdims=True)
+        return vectors
 
     def spans(self, text: str) -> list[tuple[int, int]]:
         """See ``TextEncoder``."""

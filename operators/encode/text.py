@@ -37,7 +37,7 @@ class TextEncoder(Protocol):
         ...
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Vectors (texts, dim), float32, unit length, row i for text i. Any string will do; beyond the window is not seen."""
+        """Vectors (texts, dim), float32, unit length, row i for text i. Takes any string; sees what the window holds."""
         ...
 
     def spans(self, text: str) -> list[tuple[int, int]]:
@@ -95,8 +95,9 @@ def text_fingerprint(
 def encoder_of(fingerprint: Mapping[str, Any], *, threads: int = 1) -> TextEncoder:
     """The encoder that made a store's vectors. FingerprintMismatch where this machine would make others."""
     try:
-        values = {"model": fingerprint.get("source"), "window": fingerprint["window"], "numeric": fingerprint["numeric"]}
         kind = fingerprint["kind"]
+        model = fingerprint["model"] if kind == "sentence-transformers" else None
+        values = {"model": model, "window": fingerprint["window"], "numeric": fingerprint["numeric"]}
     except KeyError as error:
         raise FingerprintMismatch(f"the store's encoder does not name its {error.args[0]}: {_shown(fingerprint)}") from None
     encoder = load_text_encoder(kind, **values, threads=threads)

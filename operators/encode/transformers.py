@@ -32,8 +32,7 @@ def fingerprint(model: str, window: int | None, numeric: str) -> dict[str, Any]:
     folder = _folder(model)
     return {
         "kind": KIND,
-        "model": Path(model).name if Path(model).is_dir() else model,
-        "source": model,
+        "model": model,
         "weights_sha256": _hash(folder, _WEIGHTS, model),
         "pooling": "files:" + _hash(folder, _SHAPE, model)[:16],
         "window": None if window is None else resolve_window(KIND, window, _UNBOUNDED, window),
@@ -109,7 +108,5 @@ class SentenceTransformersEncoder:
         return split_spans(encodable(text), self._token_ends, self._room)
 
     def _token_ends(self, text: str) -> list[tuple[int, int]]:
-        found = self._tokenizer(
-            text, add_special_tokens=False, return_offsets_mapping=True, truncation=False, verbose=False
-        )
+        found = self._tokenizer(text, add_special_tokens=False, return_offsets_mapping=True, truncation=False, verbose=False)
         return cast(list[tuple[int, int]], found["offset_mapping"])

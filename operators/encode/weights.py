@@ -50,7 +50,9 @@ def graph_weights(data: bytes, numeric: Numeric) -> dict[str, Array]:
     stored = dict(initializers(data))
     out = _embeddings(stored)
     # The file numbers its matrices in the order of their use: query, key, value, attention output, inner, outer, by layer.
-    names = sorted((name[:-2] for name in stored if name.startswith("val_") and name.endswith("_q")), key=lambda n: int(n[4:]))
+    names = sorted(
+        (name[:-2] for name in stored if name.startswith("val_") and name.endswith("_q")), key=lambda n: int(n[4:])
+    )
     for layer in range(LAYERS):
         query, key, value, attention, intermediate, output = names[6 * layer : 6 * layer + 6]
         groups = {"qkv": [query, key, value], "attention": [attention], "inner": [intermediate], "outer": [output]}
@@ -99,7 +101,7 @@ def _vectors(stored: dict[str, Array], layer: int) -> dict[str, Array]:
 
 # --- reading initializers out of an ONNX file without the onnx package -------------------------------------------
 
-_DTYPES = {1: np.dtype("<f4"), 3: np.dtype("i1"), 7: np.dtype("<i8")}
+_DTYPES: dict[int, np.dtype[Any]] = {1: np.dtype("<f4"), 3: np.dtype("i1"), 7: np.dtype("<i8")}
 _GRAPH, _INITIALIZER = 7, 5
 _DIMS, _DATA_TYPE, _NAME, _RAW = 1, 2, 8, 9
 
@@ -115,7 +117,8 @@ def initializers(data: bytes) -> Iterator[tuple[str, Array]]:
 
 def _tensor(message: memoryview) -> Iterator[tuple[str, Array]]:
     shape: list[int] = []
-    dtype, name, raw = 0, "", None
+    dtype, name = 0, ""
+    raw: memoryview | None = None
     for number, value in _fields(message):
         if number == _DIMS:
             shape += [value] if isinstance(value, int) else _packed(value)
@@ -126,7 +129,11 @@ def _tensor(message: memoryview) -> Iterator[tuple[str, Array]]:
         elif number == _RAW and isinstance(value, memoryview):
             raw = value
     if raw is not None and dtype in _DTYPES:
-        yield name, np.frombuffer(raw, _DTYPES[dtype]).reshape(shape)
+        yield name, _array(raw, _DTYPES[dtype], shape)
+
+
+def _array(raw: memoryview, dtype: np.dtype[Any], shape: list[int]) -> Array:
+    return np.frombuffer(raw, dtype).reshape(shape)
 
 
 def _fields(message: memoryview) -> Iterator[tuple[int, int | memoryview]]:

@@ -10,7 +10,7 @@ import bm25s
 import numpy as np
 from numpy.typing import NDArray
 
-from operators.retrieve.words import words
+from operators.retrieve.words import query_words, words
 
 Floats = NDArray[np.float32]
 
@@ -45,7 +45,7 @@ class Bm25:
 
     def scores(self, query: str) -> Floats:
         """Score (n,) of each text, 0 where it shares no word with the query."""
-        known = [] if self._index is None else [word for word in words(query) if word in self._index.vocab_dict]
+        known = [] if self._index is None else [word for word in query_words(query) if word in self._index.vocab_dict]
         if not known:
             return np.zeros(self._count, np.float32)
         scores: Floats = np.asarray(self._index.get_scores(known), np.float32)

@@ -17,10 +17,28 @@ _UNSPACED = (
 )
 
 
+_FUNCTION_WORDS = """
+    i me my myself we our ours ourselves you your yours yourself yourselves he him his himself she her hers herself it its
+    itself they them their theirs themselves what which who whom whose when where why how that this these those am is are
+    was were be been being have has had having do does did doing done would should could ought can may might must shall will
+    a an the and but if or because as until while of at by for with about against between into through during before after
+    above below to from up down in out on off over under again further then once here there all any both each few more most
+    other some such no nor not only own same so than too very let s t d ll m re ve don didn doesn isn aren wasn weren won
+    wouldn couldn shouldn hasn haven hadn
+"""
+"""English words that carry grammar rather than matter: pronouns, question words, auxiliaries, prepositions, conjunctions."""
+
+
+def query_words(text: str) -> list[str]:
+    """The words of a query without function words, unless it has no others. Texts keep theirs."""
+    found = words(text)
+    return [word for word in found if word not in _FUNCTION_STEMS] or found
+
+
 def words(text: str) -> list[str]:
     """The words of a text, in order: NFKC, case folded; scripts written without spaces as pairs of characters.
 
-    Combining marks belong to their word, so that Indic and Arabic words stay whole.
+    Combining marks belong to their word, so that Indic and Arabic words stay whole. English plurals are folded.
     """
     spaced, unspaced = _patterns()
     found: list[str] = []
@@ -28,8 +46,22 @@ def words(text: str) -> list[str]:
         if unspaced.match(word):
             found += [word] if len(word) == 1 else [word[at : at + 2] for at in range(len(word) - 1)]
         else:
-            found.append(word)
+            found.append(singular(word))
     return found
+
+
+def singular(word: str) -> str:
+    """The word without a plural ending: the S stemmer of Harman 1991, "How effective is suffixing?", table 1."""
+    if len(word) <= 3 or not word.isascii() or not word.endswith("s"):
+        return word
+    if word.endswith("ies") and not word.endswith(("eies", "aies")):
+        return word[:-3] + "y"
+    if word.endswith("es") and not word.endswith(("aes", "ees", "oes")):
+        return word[:-1]
+    return word if word.endswith(("us", "ss")) else word[:-1]
+
+
+_FUNCTION_STEMS = frozenset(singular(word) for word in _FUNCTION_WORDS.split())
 
 
 @cache

@@ -38,7 +38,7 @@ class Files(Protocol):
         """The file of this name, the files under this folder, or those a glob matches; nothing where there is none."""
 
     def open(self, uri: str, start: int = 0) -> BinaryIO:
-        """The file's bytes from ``start``; the caller closes. SourceError ``unreadable``."""
+        """The file's bytes from ``start``, buffered (a read is short at the end only); the caller closes. SourceError."""
 
     def read(self, uri: str, max_bytes: int) -> bytes | None:
         """The first ``max_bytes`` bytes of the file; None where there is no such file. SourceError ``unreadable``."""

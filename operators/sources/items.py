@@ -145,13 +145,13 @@ class _Counted:
 
 
 def _rows(split: Split, files: Files) -> Iterator[Item]:
-    count = 0
+    total = 0
     uri = split.file.uri
     try:
         with open_parquet(split.file, files, split.packed) as stream:
-            for row in parquet.rows_of(stream, split.start, split.end):
-                count += 1
-                yield placed(row, uri, count) if isinstance(row, SourceError) else Record(count, row)
+            total = parquet.row_count(stream, split.start, split.end)
+            for line, row in parquet.rows_of(stream, split.start, split.end):
+                yield placed(row, uri, line) if isinstance(row, SourceError) else Record(line, row)
     except SourceError as error:
-        yield placed(error, uri, count + 1)
-    yield SplitEnd(count)
+        yield placed(error, uri, None)
+    yield SplitEnd(total)

@@ -22,7 +22,7 @@ from operators.records import Image, Round, Session
 from operators.sources.files import Files, SourceFile
 from operators.sources.references import candidates, inline_bytes, inline_label, is_inline, too_large, within_reach
 
-FORMATS = ("PNG", "JPEG", "MPO", "WEBP", "GIF", "BMP", "TIFF", "AVIF")
+FORMATS = ("PNG", "JPEG", "WEBP", "GIF", "BMP", "TIFF", "AVIF")
 """Pillow's names of the picture formats that are read; formats that call other programs are not among them."""
 
 _ORIENTATION = 0x0112
@@ -197,7 +197,7 @@ def _described(opened: ImageFile.ImageFile, media: str) -> Picture:
     width, height = opened.size
     if _orientation(opened) in _SIDEWAYS:
         width, height = height, width
-    kind = "JPEG" if opened.format == "MPO" else opened.format
+    kind = "JPEG" if opened.format == "MPO" else opened.format  # a JPEG with further frames
     return Picture(media, str(kind), width, height)
 
 

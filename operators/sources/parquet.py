@@ -26,6 +26,8 @@ _COLUMNS = ("user_id", "session_id", "messages", "metadata", *TIME_FIELDS)
 _BATCH_BYTES = 4 << 20
 _BATCH_ROWS = 1024
 _IN_MEMORY = 16 << 20
+_BROKEN = (pa.ArrowException, OSError, UnicodeDecodeError)
+"""What Arrow raises on bytes that are not what the footer says."""
 
 
 def matches(head: bytes) -> bool:
@@ -60,16 +62,38 @@ def row_group_ranges(stream: IO[bytes], split_bytes: int) -> list[tuple[int, int
         return ranges
 
 
-def rows_of(stream: IO[bytes], first: int, end: int) -> Iterator[dict[str, Any] | SourceError]:
-    """The rows of row groups ``first`` up to ``end`` as records of our JSONL, an error in place of one that is none."""
+def row_count(stream: IO[bytes], first: int, end: int) -> int:
+    """How many rows there are in row groups ``first`` up to ``end``. SourceError ``bad-parquet``."""
+    with _opened(stream) as file:
+        return sum(file.metadata.row_group(group).num_rows for group in range(first, end))
+
+
+def rows_of(stream: IO[bytes], first: int, end: int) -> Iterator[tuple[int, dict[str, Any] | SourceError]]:
+    """The rows of row groups ``first`` up to ``end``, numbered from 1, as records of our JSONL.
+
+    A SourceError stands in place of a row that is none, and of the rest of a row group that is broken.
+    """
     with _opened(stream) as file:
         schema = file.schema_arrow
         _check(schema)
         columns = [name for name in _COLUMNS if name in schema.names]
-        batches = file.iter_batches(_batch_rows(file, first, end), row_groups=list(range(first, end)), columns=columns)
-        for batch in batches:
-            for row in pa.Table.from_batches([batch]).cast(_coarse_schema(batch.schema), safe=False).to_pylist():
-                yield _record(row)
+        before = 0
+        for group in range(first, end):
+            line = before
+            try:
+                for row in _group_rows(file, group, columns):
+                    line += 1
+                    yield line, _record(row)
+            except _BROKEN as error:
+                yield line + 1, _bad_parquet(error)
+            before += file.metadata.row_group(group).num_rows
+
+
+def _group_rows(file: pq.ParquetFile, group: int, columns: list[str]) -> Iterator[dict[str, Any]]:
+    found = file.metadata.row_group(group)
+    size = int(max(1, min(_BATCH_ROWS, _BATCH_BYTES * found.num_rows // max(found.total_byte_size, 1))))
+    for batch in file.iter_batches(size, row_groups=[group], columns=columns):
+        yield from pa.Table.from_batches([batch]).cast(_coarse_schema(batch.schema), safe=False).to_pylist()
 
 
 @contextmanager
@@ -77,8 +101,12 @@ def _opened(stream: IO[bytes]) -> Iterator[pq.ParquetFile]:
     try:
         with pq.ParquetFile(pa.PythonFile(stream, mode="r"), pre_buffer=False) as file:
             yield file
-    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-        raise reject("bad-parquet", f"the Parquet file is broken ({type(error).__name__})") from error
+    except _BROKEN as error:
+        raise _bad_parquet(error) from error
+
+
+def _bad_parquet(error: Exception) -> SourceError:
+    return reject("bad-parquet", f"the Parquet file is broken ({type(error).__name__})")
 
 
 def _check(schema: pa.Schema) -> None:
@@ -88,12 +116,6 @@ def _check(schema: pa.Schema) -> None:
     kind = schema.field("messages").type
     if not (_is_text(kind) or (_is_list(kind) and pa.types.is_struct(kind.value_type))):
         raise reject("wrong-columns", f"expected messages as list<struct<role, content, ..>> or JSON text; found {shown}")
-
-
-def _batch_rows(file: pq.ParquetFile, first: int, end: int) -> int:
-    groups = [file.metadata.row_group(group) for group in range(first, end)]
-    rows, size = sum(group.num_rows for group in groups), sum(group.total_byte_size for group in groups)
-    return int(max(1, min(_BATCH_ROWS, _BATCH_BYTES * rows // max(size, 1))))
 
 
 def _record(row: dict[str, Any]) -> dict[str, Any] | SourceError:

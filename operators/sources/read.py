@@ -86,7 +86,8 @@ def survey(file: SourceFile, files: Files, format: str = "auto", split_bytes: in
         name = found.format if format == "auto" else format
         if name is None:
             return _no_history(file, found)
-        splits = _splits(file, files, name, found.container or "lines", packed, split_bytes)
+        container = found.container or ("lines" if _BY_NAME[name].names_user else "document")
+        splits = _splits(file, files, name, container, packed, split_bytes)
     except SourceError as error:
         return _refused(file, error)
     return Survey(file, name, tuple(splits), "read")
@@ -186,6 +187,8 @@ def _splits(file: SourceFile, files: Files, name: str, container: Container, pac
 
 
 def _no_history(file: SourceFile, found: Look) -> Survey:
+    if found.fault is not None:
+        return _refused(file, reject("bad-json", found.fault))
     code = "unknown-format" if found.container else "not-json"
     return _refused(file, reject(code, _ANSWERS[code]))
 

@@ -42,12 +42,13 @@ FORMATS = (
 class Look:
     """What the beginning of a file tells. ``container`` None: it is neither JSON nor Parquet.
 
-    ``settled``: more of the file would not change the answer.
+    ``settled``: more of the file would not change the answer. ``fault``: where and why what begins like JSON is none.
     """
 
     container: Container | None
     format: str | None
     settled: bool = True
+    fault: str | None = None
 
 
 def sniff(head: bytes) -> str | None:
@@ -76,7 +77,9 @@ def look(head: bytes, *, complete: bool) -> Look:
         return Look("lines", name)
     cut_off = _beginning(text)
     name = _format_of(cut_off if isinstance(cut_off, list) else [cut_off])
-    return Look("document", name) if name is not None else Look(None, None, settled=complete or not text.isspace())
+    if name is not None:
+        return Look("document", name)
+    return Look(None, None, settled=complete or not text.isspace(), fault=_fault(text))
 
 
 def _format_of(records: list[Any]) -> str | None:
@@ -92,6 +95,18 @@ def _loaded(text: str) -> Any:
         return json.loads(text)
     except (ValueError, RecursionError):
         return _BROKEN
+
+
+def _fault(text: str) -> str | None:
+    if text.lstrip()[:1] not in ("{", "["):
+        return None
+    try:
+        json.loads(text)
+    except json.JSONDecodeError as error:
+        return f"line {error.lineno}: {error.msg}"
+    except (ValueError, RecursionError):
+        return "a number is too long or the nesting too deep"
+    return None
 
 
 _TOKEN = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[\[\]{},]', re.DOTALL)

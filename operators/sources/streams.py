@@ -17,9 +17,8 @@ from operators.sources.files import Files
 Packing = Literal["gzip", "zstd"]
 
 CHUNK = 1 << 18
-_PIECE = 1 << 16
-_ZSTD_STEP = 1 << 9
-"""zstd has no output limit: 512 bytes of input are at most 128 blocks of 128 KiB."""
+_STEP = 1 << 9
+"""Packed bytes unpacked at a time: it bounds what they can become (zstd: 128 blocks of 128 KiB) and what a fault spoils."""
 
 
 def packing_of(head: bytes) -> Packing | None:
@@ -62,21 +61,23 @@ def unpack(chunks: Iterable[bytes], packing: Packing | None) -> Iterator[bytes]:
         raise reject("corrupt", f"the {packing} data is broken from here on: pack the file again") from error
 
 
+def _steps(chunks: Iterable[bytes]) -> Iterator[bytes]:
+    for chunk in chunks:
+        for start in range(0, len(chunk), _STEP):
+            yield chunk[start : start + _STEP]
+
+
 def _gunzip(chunks: Iterable[bytes]) -> Iterator[bytes]:
     engine = zlib.decompressobj(31)
-    for chunk in chunks:
-        data = chunk
+    for step in _steps(chunks):
+        data = step
         while data:
             if engine.eof:
                 data = data.lstrip(b"\0")
                 if not data:
                     break
                 engine = zlib.decompressobj(31)
-            piece = engine.decompress(data, _PIECE)
-            yield piece
-            while len(piece) == _PIECE and not engine.eof:
-                piece = engine.decompress(engine.unconsumed_tail, _PIECE)
-                yield piece
+            yield engine.decompress(data)
             data = engine.unused_data
     if not engine.eof:
         raise _truncated("gzip")
@@ -84,14 +85,13 @@ def _gunzip(chunks: Iterable[bytes]) -> Iterator[bytes]:
 
 def _unzstd(chunks: Iterable[bytes]) -> Iterator[bytes]:
     engine = zstandard.ZstdDecompressor().decompressobj()
-    for chunk in chunks:
-        for start in range(0, len(chunk), _ZSTD_STEP):
-            data = chunk[start : start + _ZSTD_STEP]
-            while data:
-                if engine.eof:
-                    engine = zstandard.ZstdDecompressor().decompressobj()
-                yield engine.decompress(data)
-                data = engine.unused_data if engine.eof else b""
+    for step in _steps(chunks):
+        data = step
+        while data:
+            if engine.eof:
+                engine = zstandard.ZstdDecompressor().decompressobj()
+            yield engine.decompress(data)
+            data = engine.unused_data if engine.eof else b""
     if not engine.eof:
         raise _truncated("zstd")
 

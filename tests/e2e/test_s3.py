@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import boto3
 import pytest
-from moto.server import ThreadedMotoServer
 
 from operators.memory import open_store
 
@@ -21,40 +20,22 @@ class Server:
     cli: Any
     client: Any
     store: str
-    env: dict[str, str]
     done: Any
 
 
 @pytest.fixture(scope="module")
-def server(cli: Any, sample: Any) -> Iterator[Server]:
-    """moto in server mode, the sample uploaded, and one backfill from it."""
-    moto = ThreadedMotoServer(port=0)
-    moto.start()
-    host, port = moto.get_host_and_port()
-    env = {
-        "AWS_ENDPOINT_URL": f"http://{host}:{port}",
-        "AWS_ACCESS_KEY_ID": "testing",
-        "AWS_SECRET_ACCESS_KEY": "testing",
-        "AWS_DEFAULT_REGION": "us-east-1",
-        "NO_PROXY": host,
-        "no_proxy": host,
-    }
-    client = boto3.client(
-        "s3",
-        endpoint_url=env["AWS_ENDPOINT_URL"],
-        aws_access_key_id="testing",
-        aws_secret_access_key="testing",
-        region_name="us-east-1",
-    )
+def server(cli: Any, sample: Any, s3_server: str) -> Server:
+    """The sample uploaded to a bucket of its own, and one backfill from there into the same bucket."""
+    client = boto3.session.Session().client("s3", endpoint_url=s3_server)
     client.create_bucket(Bucket=BUCKET)
     for path in sorted(sample.folder.rglob("*")):
         if path.is_file():
             client.upload_file(str(path), BUCKET, f"src/{path.relative_to(sample.folder).as_posix()}")
-    there = cli.with_env(env)
+    there = cli.with_env(
+        {name: value for name, value in os.environ.items() if name.startswith("AWS_") or "proxy" in name.lower()}
+    )
     store = f"s3://{BUCKET}/deep/store"
-    done = there.backfill(f"s3://{BUCKET}/src/", store=store)
-    yield Server(there, client, store, env, done)
-    moto.stop()
+    return Server(there, client, store, there.backfill(f"s3://{BUCKET}/src/", store=store))
 
 
 def test_counts_and_digest_are_those_of_the_disk(server: Server, cli: Any, sample: Any, sample_store: Path) -> None:
@@ -78,9 +59,7 @@ def test_pictures_came_along(server: Server, sample: Any, reads: Any) -> None:
     assert kept == (sample.folder / "images" / "p2.png").read_bytes()
 
 
-def test_python_reads_it(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, value in server.env.items():
-        monkeypatch.setenv(name, value)
+def test_python_reads_it(server: Server) -> None:
     assert open_store(server.store).memory("default").rounds("bo").height == 7
 
 

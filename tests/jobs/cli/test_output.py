@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jobs.cli.output import cell, moment, one_line, print_facts, print_json, print_table, printable
+from jobs.cli.output import cell, moment, one_line, print_facts, print_json, print_table, printable, told_time
 
 DRIVING = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
@@ -65,6 +65,25 @@ def test_cells() -> None:
     assert [cell(value) for value in (1234567, None, "x\x1b\ny", 0.03251)] == ["1,234,567", "-", "x\\x1b\\ny", "0.03251"]
     assert moment(datetime(2026, 1, 2, 3, 4, tzinfo=UTC)) == "2026-01-02 03:04"
     assert moment(None) is None
+
+
+@pytest.mark.parametrize(
+    ("offset", "precision", "shown"),
+    [
+        (None, "second", "2026-01-02 23:04 UTC"),
+        (0, "second", "2026-01-02 23:04 +00:00"),
+        (540, "minute", "2026-01-03 08:04 +09:00"),
+        (-210, "second", "2026-01-02 19:34 -03:30"),
+        (540, "day", "2026-01-03"),
+    ],
+)
+def test_times_are_shown_on_the_writers_clock(offset: int | None, precision: str, shown: str) -> None:
+    time = datetime(2026, 1, 2, 23, 4, tzinfo=UTC)
+    assert told_time({"time": time, "time_offset_minutes": offset, "time_precision": precision}) == shown
+
+
+def test_an_unknown_time_is_said_to_be_unknown() -> None:
+    assert told_time({"time": None, "time_offset_minutes": None, "time_precision": "unknown"}) == "time unknown"
 
 
 def test_a_table_on_a_pipe_is_aligned_and_never_cut(capsys: pytest.CaptureFixture[str]) -> None:

@@ -9,11 +9,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 from operators.errors import SourceError
 from operators.records import Session
 from operators.sources.files import LocalFiles
 from operators.sources.read import Parsed, ReadScope, SplitEnd, Survey, read_split, survey
+
+settings.register_profile("patient", deadline=None)  # other work on the machine must not fail a property
+settings.load_profile("patient")
 
 
 @dataclass

@@ -106,6 +106,7 @@ class LossyServer:
     script: Script = _pass
     rewrite: Callable[[str], str] = str
     seen: list[tuple[str, str]] = field(default_factory=list)
+    sent: int = 0
 
     def once(self, method: str, action: str) -> None:
         """The next request of this method meets ``action``, all others pass."""
@@ -149,12 +150,14 @@ class _Handler(BaseHTTPRequestHandler):
         for name, value in headers:
             if name.lower() not in ("connection", "transfer-encoding", "content-length"):
                 self.send_header(name, value)
-        length = dict(headers).get("content-length", len(body)) if self.command == "HEAD" else len(body)
+        told = {name.lower(): value for name, value in headers}
+        length = told.get("content-length", "0") if self.command == "HEAD" else len(body)
         self.send_header("Content-Length", str(length))
         self.send_header("Connection", "close")
         self.end_headers()
         if self.command != "HEAD":
             self.wfile.write(body)
+            self.lossy.sent += len(body)
 
 
 @pytest.fixture

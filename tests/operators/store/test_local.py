@@ -121,19 +121,16 @@ def test_symbolic_links_are_neither_followed_nor_listed(local: LocalObjects, tmp
     (local.root / "a/link").symlink_to(outside / "secret")
     (local.root / "folder").symlink_to(outside)
     (local.root / "loop").symlink_to(local.root)
-    assert keys_of(local) == keys_of(local, "a/") == ["a/b"] if keys_of(local, "a/") == ["a/b"] else pytest.fail()
+    assert keys_of(local) == keys_of(local, "a/") == ["a/b"]
     assert keys_of(local, "folder/") == []
     with pytest.raises(ObjectNotFound):
         local.get("a/link")
-    for call in (
-        local.get,
-        local.delete,
-        local.open,
-        lambda key: local.put(key, b"y"),
-        lambda key: local.put_if_absent(key, b"y"),
-    ):
+    for call in (local.get, local.delete, local.open):
         with pytest.raises(StoreDenied, match="symbolic link"):
             call("folder/secret")
+    for write in (local.put, local.put_if_absent):
+        with pytest.raises(StoreDenied, match="symbolic link"):
+            write("folder/secret", b"y")
     local.put("a/link", b"mine")
     assert (outside / "secret").read_bytes() == b"secret"
     assert local.get("a/link") == b"mine"

@@ -1,0 +1,266 @@
+"""The reading door: a store's versions, and one tenant's memory at one of them.
+
+The command line, serve and notebooks use it:
+
+store = open_store("./memory")
+memory = store.memory("default")
+memory.search("mira", "when does the flight leave?").rounds
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from operators.encode.text import TextEncoder, encoder_of, require_same
+from operators.errors import ScopeError, UsageError
+from operators.records import (
+    DEFAULT_TENANT,
+    IMAGES,
+    ORDER,
+    ROUNDS,
+    SESSION,
+    TIME,
+    UNITS,
+    bucket_of,
+    require_scope,
+)
+from operators.retrieve.assemble import runs_of
+from operators.retrieve.index import SIGNALS, UserIndex, check_search
+from operators.retrieve.result import SearchResult, make_result
+from operators.store.buckets import UserData, list_users, read_user
+from operators.store.commit import load_spec, pin, versions
+from operators.store.manifest import Snapshot
+from operators.store.objects import ObjectStore
+from operators.store.opening import open_objects
+from operators.units import embedding_texts
+
+CACHE_BYTES = 512 * 1024 * 1024
+"""Most bytes of opened users that one store keeps at hand, unless ``open_store`` is told otherwise."""
+
+AsOf = int | datetime | None
+
+
+def open_store(uri: str, *, encoder: TextEncoder | None = None, threads: int = 1, cache_bytes: int = CACHE_BYTES) -> Store:
+    """The store at a folder or ``s3://bucket/prefix``, for reading. NotAStore where there is none.
+
+    ``encoder``: of queries; by default the one the store names is loaded when a search first needs it, with ``threads``
+    threads. FingerprintMismatch if it is not the one that made the store's vectors.
+    """
+    objects = open_objects(uri)
+    fingerprint = load_spec(objects).encoder
+    if encoder is not None:
+        require_same(fingerprint, encoder.fingerprint)
+    return Store(objects, _Encoder(fingerprint, encoder, threads), _Users(cache_bytes))
+
+
+class Store:
+    """A store opened for reading; safe to share between threads."""
+
+    def __init__(self, objects: ObjectStore, encoder: _Encoder, users: _Users) -> None:
+        self._objects = objects
+        self._encoder = encoder
+        self._users = users
+
+    @property
+    def uri(self) -> str:
+        """Where it is."""
+        return self._objects.uri
+
+    def versions(self) -> list[int]:
+        """The versions that are kept, ascending."""
+        return versions(self._objects)
+
+    def pin(self, as_of: AsOf = None) -> Snapshot:
+        """The newest snapshot, or that of a version, or the newest at an aware time. SnapshotNotFound."""
+        return pin(self._objects, as_of)
+
+    def memory(self, tenant: str = DEFAULT_TENANT, as_of: AsOf = None) -> Memory:
+        """One tenant's memory at one version; it stays there whatever is committed later. ScopeError without tenant."""
+        if not isinstance(tenant, str) or not tenant.strip():
+            raise ScopeError("a memory is of one tenant: pass --tenant (tenant= in Python)")
+        return Memory(self._objects, self.pin(as_of), tenant, self._encoder, self._users)
+
+
+class Memory:
+    """One pinned snapshot of one tenant. Every read of conversations names a user; an unknown one has none."""
+
+    def __init__(self, objects: ObjectStore, snapshot: Snapshot, tenant: str, encoder: _Encoder, users: _Users) -> None:
+        self._objects = objects
+        self._snapshot = snapshot
+        self._tenant = tenant
+        self._encoder = encoder
+        self._cache = users
+
+    @property
+    def snapshot(self) -> Snapshot:
+        """What this memory reads."""
+        return self._snapshot
+
+    @property
+    def tenant(self) -> str:
+        """Whose users these are."""
+        return self._tenant
+
+    def users(self) -> pl.DataFrame:
+        """The tenant's users and what each has (``records.USERS`` columns), sorted by user."""
+        return _frame(list_users(self._objects, self._snapshot, self._tenant))
+
+    def rounds(self, user: str) -> pl.DataFrame:
+        """The user's rounds (``records.ROUNDS`` columns) in order."""
+        opened = self._open(user)
+        return _frame(opened.data.rounds if opened else ROUNDS.empty_table())
+
+    def units(self, user: str) -> pl.DataFrame:
+        """The user's units (``records.UNITS`` columns) in order."""
+        opened = self._open(user)
+        return _frame(opened.data.units if opened else UNITS.empty_table())
+
+    def sessions(self, user: str) -> pl.DataFrame:
+        """The user's sessions in order: session_id, rounds, pictures, first_time, last_time (UTC, null where unknown)."""
+        grouped = self.rounds(user).group_by(SESSION, maintain_order=True)
+        return grouped.agg(
+            pl.len().cast(pl.Int64).alias("rounds"),
+            pl.col(IMAGES).list.len().sum().cast(pl.Int64).alias("pictures"),
+            pl.col(TIME).min().alias("first_time"),
+            pl.col(TIME).max().alias("last_time"),
+        )
+
+    def search(
+        self,
+        user: str,
+        query: str,
+        *,
+        k: int = 12,
+        neighbours: int = 1,
+        kappa: int = 60,
+        pool: int = 20,
+        signals: Sequence[str] = SIGNALS,
+        vector: NDArray[np.float32] | None = None,
+    ) -> SearchResult:
+        """The ``k`` rounds of the user's history that best match the query, each with its neighbours.
+
+        Each signal ranks its ``pool`` best rounds and reciprocal rank fusion with ``kappa`` joins them; ``neighbours`` on
+        both sides come on top of ``k``. ``vector`` (dim,): the query's, where it is at hand. ScopeError without user;
+        UsageError for a blank query or a value out of range.
+        """
+        scope = require_scope(self._tenant, user)
+        check_search(query, k=k, neighbours=neighbours, kappa=kappa, pool=pool, signals=signals)
+        opened = self._open(user)
+        if opened is None:
+            return make_result(self._snapshot.version, scope, query, _frame(ROUNDS.empty_table()), [], [])
+        if vector is None and "dense" in signals:
+            vector = self._encoder.query(query)
+        opened.check_vector(vector)
+        found = opened.index.search(query, vector, k=k, kappa=kappa, pool=pool, signals=signals)
+        runs = runs_of([hit.order for hit in found], neighbours, opened.data.rounds.num_rows)
+        wanted = pa.array([order for run in runs for order in run], pa.int64())
+        # Orders count from 0 without gaps, so a round's order is its row.
+        rounds = _frame(opened.data.rounds.take(wanted))
+        return make_result(self._snapshot.version, scope, query, rounds, found, runs)
+
+    def _open(self, user: str) -> _Opened | None:
+        tenant, user = require_scope(self._tenant, user)
+        bucket = self._snapshot.buckets.get(bucket_of(tenant, user, self._snapshot.spec.buckets))
+        if bucket is None:
+            return None
+        key = (bucket.revision, tenant, user)
+        opened = self._cache.get(key)
+        if opened is None:
+            data = read_user(self._objects, self._snapshot, tenant, user)
+            if data is None:
+                return None
+            opened = self._cache.put(key, _Opened(data))
+        return opened
+
+
+class _Opened:
+    """One user's data; its index is built when first searched."""
+
+    def __init__(self, data: UserData) -> None:
+        self.data = data
+        self.lock = threading.Lock()
+        self._index: UserIndex | None = None
+
+    def check_vector(self, vector: NDArray[np.float32] | None) -> None:
+        """UsageError for a query vector that the store's cannot be compared with."""
+        dim = self.data.vectors.shape[1]
+        if vector is not None and vector.shape != (dim,):
+            raise UsageError(f"the query's vector has shape {vector.shape}, the store's have ({dim},)")
+
+    @property
+    def index(self) -> UserIndex:
+        with self.lock:
+            if self._index is None:
+                orders = self.data.units[ORDER].to_numpy()
+                self._index = UserIndex(orders, embedding_texts(self.data.units).to_pylist(), self.data.vectors)
+            return self._index
+
+    @property
+    def nbytes(self) -> int:
+        """Counted as if the index were built: BM25 takes about as much as the text, the vectors twice their float16."""
+        return int(2 * self.data.units.nbytes + self.data.rounds.nbytes + 3 * self.data.vectors.nbytes)
+
+
+class _Users:
+    """Opened users, the least recently used dropped first. A bucket's revision names its content, so nothing goes stale."""
+
+    def __init__(self, most_bytes: int) -> None:
+        self._most = most_bytes
+        self._held: OrderedDict[tuple[str, str, str], _Opened] = OrderedDict()
+        self._bytes = 0
+        self._lock = threading.Lock()
+
+    def get(self, key: tuple[str, str, str]) -> _Opened | None:
+        with self._lock:
+            if key in self._held:
+                self._held.move_to_end(key)
+            return self._held.get(key)
+
+    def put(self, key: tuple[str, str, str], opened: _Opened) -> _Opened:
+        """Keep it; the one that another thread kept meanwhile stands."""
+        with self._lock:
+            if key in self._held:
+                return self._held[key]
+            self._held[key] = opened
+            self._bytes += opened.nbytes
+            while self._bytes > self._most and self._held:
+                self._bytes -= self._held.popitem(last=False)[1].nbytes
+        return opened
+
+
+@dataclass
+class _Encoder:
+    """The encoder of queries, loaded when first needed."""
+
+    fingerprint: Any
+    encoder: TextEncoder | None
+    threads: int
+
+    def __post_init__(self) -> None:
+        self._lock = threading.Lock()
+
+    def query(self, text: str) -> NDArray[np.float32]:
+        vector: NDArray[np.float32] = self._loaded().encode([text])[0]
+        return vector
+
+    def _loaded(self) -> TextEncoder:
+        with self._lock:
+            if self.encoder is None:
+                self.encoder = encoder_of(self.fingerprint, threads=self.threads)
+            return self.encoder
+
+
+def _frame(table: pa.Table) -> pl.DataFrame:
+    frame = pl.from_arrow(table)
+    assert isinstance(frame, pl.DataFrame)
+    return frame
