@@ -12,7 +12,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
-from operators.units import embedding_texts, units_of
 
 from operators.merge import FRAGMENT, Merged, merge_rounds, users_of
 from operators.records import CONTENT_KEY, ROUNDS, UNITS, USERS, vectors_by_key
@@ -30,6 +29,7 @@ from operators.store.manifest import (
 )
 from operators.store.objects import ObjectStore
 from operators.store.tables import read_table, read_table_verified, read_vectors, write_table, write_vectors
+from operators.units import embedding_texts, units_of
 
 SHARED = "shared"
 """Where a run keeps the vectors of texts that several of its buckets want."""
@@ -258,7 +258,6 @@ def vector_block(keys: pa.Array, vectors: np.ndarray) -> pa.Table:
 
 def shared_keys(tables: Iterable[pa.Table], limit: int) -> pa.Array:
     """Content keys that stand in more than one of the tables (each holds a key once), at most ``limit`` of them."""
-    counts: Mapping[str, Any] = {}
     arrays = [chunk for table in tables for chunk in table[CONTENT_KEY].chunks]
     if not arrays:
         return pa.array([], pa.binary(16))

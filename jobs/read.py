@@ -13,13 +13,13 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
-from operators.sources.media import PictureLimits, attach_pictures
 
 from jobs.sources import files_for
 from operators.errors import ObjectNotFound, SourceError
 from operators.merge import FILE_RANK, FRAGMENT, LINE_RANK, PART_RANK
 from operators.records import QUARANTINE, ROUND, TENANT, bucket_of, media_key, round_rows
 from operators.sources.files import SourceFile
+from operators.sources.media import PictureCache, PictureLimits, attach_pictures
 from operators.sources.read import Parsed, ReadScope, Split, SplitEnd, read_split
 from operators.store.objects import ObjectStore
 
@@ -92,14 +92,14 @@ def read_splits(objects: ObjectStore, prefix: str, order: ReadOrder, values: Rea
     limits = PictureLimits(max_bytes=values.max_picture_bytes, max_pixels=values.max_picture_pixels)
     scope = ReadScope(user=values.user, timezone=values.timezone, max_line_bytes=values.max_line_bytes)
     for rank, split in order.splits:
-        files = files_for(split.file.uri)
+        files, cache = files_for(split.file.uri), PictureCache()
         for item in read_split(split, files, scope):
             if isinstance(item, SplitEnd):
                 done.lines.append((rank, split.index, item.lines))
             elif isinstance(item, SourceError):
                 rejected.add(rank, split, item.line, item)
             else:
-                attached = attach_pictures(item.session, split.file, files, limits, keeper.keep)
+                attached = attach_pictures(item.session, split.file, files, limits, keeper.keep, cache=cache, line=item.line)
                 done.missing_pictures += attached.missing
                 for refused in attached.refused:
                     rejected.add(rank, split, item.line, refused)
@@ -217,12 +217,12 @@ class MediaKeeper:
 
 def rejected_rows(objects: ObjectStore, done: list[ReadDone]) -> pa.Table:
     """The ``QUARANTINE`` rows of a finished read step, with lines counted from the start of each file."""
-    lengths = {(rank, part): lines for task in done for rank, part, lines in task.lines}
+    before = _lines_before(done)
     tables = [QUARANTINE.empty_table()]
     for key in (key for task in done for key in task.rejected):
         with objects.open(key) as handle:
             table = pq.ParquetFile(handle).read().cast(REJECTED)
-        offsets = [_lines_before(lengths, rank, part) for rank, part in _places(table)]
+        offsets = [before.get(place, 0) for place in _places(table)]
         lines = pc.add(table["line"], pa.array(offsets, pa.int64()))
         at = table.schema.get_field_index("line")
         tables.append(table.set_column(at, QUARANTINE.field("line"), lines).select(QUARANTINE.names).cast(QUARANTINE))
@@ -233,8 +233,14 @@ def _places(table: pa.Table) -> Iterator[tuple[int, int]]:
     return zip(table[FILE_RANK].to_pylist(), table[PART_RANK].to_pylist(), strict=True)
 
 
-def _lines_before(lengths: Mapping[tuple[int, int], int], rank: int, part: int) -> int:
-    return sum(lengths.get((rank, earlier), 0) for earlier in range(part))
+def _lines_before(done: list[ReadDone]) -> dict[tuple[int, int], int]:
+    """For each part of each file, the lines of the parts before it."""
+    total: dict[int, int] = {}
+    before: dict[tuple[int, int], int] = {}
+    for rank, part, lines in sorted(place for task in done for place in task.lines):
+        before[rank, part] = total.get(rank, 0)
+        total[rank] = before[rank, part] + lines
+    return before
 
 
 def merge_quarantine(base: pa.Table, fresh: pa.Table, tenant: str, read_files: set[str]) -> pa.Table:

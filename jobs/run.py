@@ -106,9 +106,8 @@ def _read_json(objects: ObjectStore, key: str) -> dict[str, Any] | None:
     try:
         document = json.loads(data)
     except ValueError as error:
-        raise StoreCorrupt(
-            f"{key} is not JSON: {error}; delete the folder runs/{key.split('/')[1]} and run again"
-        ) from error
+        home = "/".join(key.split("/")[:2])
+        raise StoreCorrupt(f"{key} is not JSON: {error}; delete everything below {home}/ and run again") from error
     if not isinstance(document, dict):
         raise StoreCorrupt(f"{key} is not a JSON object")
     return document

@@ -13,7 +13,6 @@ from functools import partial
 from typing import Any
 
 import pyarrow as pa
-from operators.encode.text import TextEncoder, load_text_encoder
 
 from configs.settings import Settings, config_fingerprint
 from jobs.build import Draft, MergeOrder, MergeOutcome, finish_bucket, merge_bucket
@@ -22,6 +21,7 @@ from jobs.read import ReadDone, merge_quarantine
 from jobs.run import Run
 from jobs.stages import RESULTS, Resources, Stage, Work, through
 from jobs.watch import Progress, Watch
+from operators.encode.text import TextEncoder, load_text_encoder
 from operators.errors import CommitConflict, StoreUnavailable
 from operators.records import QUARANTINE
 from operators.store.commit import latest_version, load_snapshot, publish
@@ -192,8 +192,14 @@ class Settler:
 
     def _loader(self, threads: int) -> Callable[[], TextEncoder]:
         encoder = self.settings.encoder
-        model = {"model": encoder.model, "window": encoder.window, "numeric": encoder.numeric}
-        return partial(load_text_encoder, encoder.kind, **model, threads=threads)
+        return partial(
+            load_text_encoder,
+            encoder.kind,
+            model=encoder.model,
+            window=encoder.window,
+            numeric=encoder.numeric,
+            threads=threads,
+        )
 
 
 def _pieces_by_bucket(done: Sequence[ReadDone]) -> dict[int, Pieces]:

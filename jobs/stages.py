@@ -148,7 +148,7 @@ def cluster(address: str | None, *, num_cpus: int | None, object_store_bytes: in
     context.execution_options.preserve_order = False
     logging.getLogger("ray.data").setLevel(logging.ERROR)
     try:
-        available = int(ray.cluster_resources().get("CPU", 1))
+        available = int(ray.cluster_resources().get("CPU", 1))  # type: ignore[no-untyped-call]
         yield cores if address is None and not joined else max(1, available - 1)
     finally:
         if not joined:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from importlib.resources import files
 from typing import Any, cast
 
@@ -49,10 +50,15 @@ class MiniLM:
         self.fingerprint = fingerprint(window, numeric)
         self.dim = DIM
         self.window: int = self.fingerprint["window"]
-        self._session = _session(cast(Numeric, self.fingerprint["numeric"]), threads)
+        self._threads = threads
         self._whole = bert_tokenizer()
         self._cut = bert_tokenizer()
         self._cut.enable_truncation(self.window)
+
+    @cached_property
+    def _session(self) -> Any:
+        """Made when the first text is encoded: who only cuts texts into spans needs no weights."""
+        return _session(cast(Numeric, self.fingerprint["numeric"]), self._threads)
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """See ``TextEncoder``. Sorts by length and batches by itself."""

@@ -147,9 +147,10 @@ def test_any_users(objects: ObjectStore, people: dict[tuple[str, str], int], buc
         assert [row[records.USER] for row in iter_users(objects, snapshot, tenant)] == expected
 
 
-@pytest.mark.parametrize(
-    ("tenant", "user"), [("a", "nobody"), ("c", "ann"), ("A", "ann"), ("a", "an"), ("a", "zzz"), ("a", "zoe")]
-)
+UNKNOWN = [("a", "nobody"), ("c", "ann"), ("A", "ann"), ("a", "an"), ("a", "zzz"), ("a", "zoe")]
+
+
+@pytest.mark.parametrize(("tenant", "user"), UNKNOWN)
 def test_an_unknown_user_is_none(objects: ObjectStore, snapshot: Snapshot, tenant: str, user: str) -> None:
     assert read_user(objects, snapshot, tenant, user) is None
     assert read_user(objects, replace(snapshot, buckets={}), tenant, user) is None

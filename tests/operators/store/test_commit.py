@@ -142,9 +142,9 @@ def test_no_hint_hides_a_version(store: ObjectStore, hint: bytes | None) -> None
 
 
 def test_a_hint_far_behind(store: ObjectStore) -> None:
-    grown(store, 25)
+    grown(store, 20)
     store.put(HINT_KEY, b'{"version": 2}')
-    assert latest_version(store) == 25
+    assert latest_version(store) == 20
 
 
 def test_a_hint_out_of_reach_hides_nothing(s3_uri: str, lossy: Any, monkeypatch: Any) -> None:
@@ -162,15 +162,9 @@ def test_a_hint_out_of_reach_hides_nothing(s3_uri: str, lossy: Any, monkeypatch:
 
 def test_other_objects_are_no_versions(store: ObjectStore) -> None:
     grown(store, 1)
-    for name in (
-        "7.json",
-        "00000000000000000009.json.bak",
-        "latest.json",
-        "00000000000000000008.txt",
-        "sub/00000000000000000005.json",
-    ):
-        if name != "latest.json":
-            store.put(f"snapshots/{name}", b"{}")
+    digits = f"{9:020d}"
+    for name in ("7.json", f"{digits}.json.bak", f"{digits}.txt", f"sub/{digits}.json", f"{digits}0.json"):
+        store.put(f"snapshots/{name}", b"{}")
     store.delete(HINT_KEY)
     assert latest_version(store) == 1
 
@@ -223,7 +217,7 @@ def test_what_names_no_version(store: ObjectStore, as_of: Any) -> None:
 def test_a_broken_manifest_is_not_passed_over(store: ObjectStore) -> None:
     one, _ = grown(store, 2)
     store.put(snapshot_key(2), b'{"format": 1}')
-    with pytest.raises(StoreCorrupt, match="0002.json"):
+    with pytest.raises(StoreCorrupt, match=r"0002\.json"):
         pin(store)
     store.put(snapshot_key(2), snapshot_to_json(one))
     with pytest.raises(StoreCorrupt, match="holds version 1"):
@@ -343,7 +337,7 @@ def test_a_lost_reply_on_the_wire_is_one_commit(s3_uri: str, lossy: Any) -> None
 
 
 def test_racing_committers_lose_and_double_nothing(store: ObjectStore, racers: Any) -> None:
-    times = 6
+    times = 4
     landed = racers.race("commit", uri=store.uri, times=times)
     everyone = sorted(version for mine in landed for version in mine)
     assert everyone == versions(store) == list(range(1, times * racers.count + 1))

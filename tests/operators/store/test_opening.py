@@ -46,21 +46,10 @@ def test_buckets() -> None:
     assert objects.uri == pickle.loads(pickle.dumps(objects)).uri == "s3://bucket/some/prefix"
 
 
-@pytest.mark.parametrize(
-    "uri",
-    [
-        "",
-        "  ",
-        "gs://bucket/x",
-        "http://host/x",
-        "S3://bucket",
-        "s3://",
-        "file://host/x",
-        "file:relative",
-        "file:///a?b",
-        "~nobody-here/x",
-    ],
-)
+NO_ADDRESSES = ["", "  ", "gs://bucket/x", "http://host/x", "S3://bucket", "s3://", "file://host/x", "file:relative"]
+
+
+@pytest.mark.parametrize("uri", [*NO_ADDRESSES, "file:///a?b", "~nobody-here/x"])
 def test_addresses_that_are_none(uri: str) -> None:
     with pytest.raises(UsageError):
         open_objects(uri)

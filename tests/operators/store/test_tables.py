@@ -86,9 +86,10 @@ def test_any_table_comes_back(objects: ObjectStore, rows: list[dict[str, Any]], 
     assert some.equals(table.select(["images", "name"]).slice(start))
 
 
-@pytest.mark.parametrize(
-    "schema", [records.ROUNDS, records.UNITS, records.USERS, records.QUARANTINE, records.vectors_by_key(384)]
-)
+KINDS = [records.ROUNDS, records.UNITS, records.USERS, records.QUARANTINE, records.vectors_by_key(384)]
+
+
+@pytest.mark.parametrize("schema", KINDS)
 def test_an_empty_table_of_every_kind_comes_back(objects: ObjectStore, schema: pa.Schema) -> None:
     file = write_table(objects, key(), schema.empty_table(), schema)
     assert file.rows == 0

@@ -1,0 +1,133 @@
+"""Building buckets without Ray: what is merged, what still wants a vector, and vectors in their places."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from jobs.build import (
+    MergeOrder,
+    MergeOutcome,
+    _VectorPool,
+    finish_bucket,
+    merge_bucket,
+    shared_keys,
+    vector_block,
+)
+from jobs.encode import write_shared
+from operators.encode.text import load_text_encoder
+from operators.merge import FILE_RANK, FRAGMENT, LINE_RANK, PART_RANK
+from operators.records import CONTENT_KEY, Image, Message, Round, content_key, round_rows
+from operators.store.local import LocalObjects
+from operators.store.tables import read_table, read_vectors
+from operators.units import embedding_texts
+
+ENCODER = load_text_encoder("stub")
+
+
+def fragment(objects: LocalObjects, key: str, user: str, texts: list[str]) -> tuple[str, tuple[int, ...]]:
+    rounds = [
+        Round("S1", f"r{number}", number, (Message("user", "user", text),), (Image(0, f"{number}.png"),))
+        for number, text in enumerate(texts)
+    ]
+    ranked = [
+        row | {FILE_RANK: 0, PART_RANK: 0, LINE_RANK: line} for line, row in enumerate(round_rows("t", user, rounds, "f"))
+    ]
+    buffer = io.BytesIO()
+    pq.write_table(pa.Table.from_pylist(ranked, FRAGMENT), buffer)
+    objects.put(key, buffer.getvalue())
+    return key, (0,)
+
+
+def encode_block(objects: LocalObjects, prefix: str, home: str, texts: list[str]) -> None:
+    buffer = io.BytesIO()
+    keys = pa.array([content_key(text) for text in texts], pa.binary(16))
+    pq.write_table(vector_block(keys, ENCODER.encode(texts)), buffer)
+    objects.put(f"{prefix}/vectors/{home}/{len(texts)}.parquet", buffer.getvalue())
+
+
+def merge(objects: LocalObjects, order: MergeOrder) -> MergeOutcome:
+    document = merge_bucket(objects, "runs/r", order, ENCODER.spans)
+    assert MergeOrder.from_json(order.to_json()) == order
+    return document
+
+
+def test_a_bucket_is_built_appended_to_and_left_alone(tmp_path: Path) -> None:
+    objects = LocalObjects(str(tmp_path))
+    piece = fragment(objects, "f/1.parquet", "ann", ["one two", "three", "one two"])
+    draft = merge(objects, MergeOrder(7, (piece,), None)).draft
+    assert draft is not None
+    assert (draft.added, draft.needed.rows, draft.counts.units, draft.counts.pictures) == (3, 2, 6, 3)
+    assert read_table(objects, draft.needed)["text"].to_pylist() == ["one two", "three"]
+    with pytest.raises(RuntimeError, match="3 units have no vector"):
+        finish_bucket(objects, "runs/r", draft, None, ENCODER.dim)
+    encode_block(objects, "runs/r", "00007", ["one two"])
+    encode_block(objects, "runs/r", "shared", ["three", "of another bucket"])
+    built = finish_bucket(objects, "runs/r", draft, None, ENCODER.dim)
+    units = read_table(objects, built.files["units"])
+    vectors = read_vectors(objects, built.files["vectors"], 0, len(units))
+    for text, vector in zip(embedding_texts(units).to_pylist(), vectors, strict=True):
+        expected = np.zeros(ENCODER.dim) if text is None else ENCODER.encode([text])[0]
+        np.testing.assert_allclose(vector, expected, atol=2e-3)
+
+    again = merge(objects, MergeOrder(7, (piece,), built))
+    assert (again.draft, again.unchanged) == (None, 3)
+    more = merge(objects, MergeOrder(7, (fragment(objects, "f/2.parquet", "bob", ["three", "new"]),), built)).draft
+    assert more is not None
+    assert (more.base, more.needed.rows, more.found) == (built.revision, 1, 3 - 1)
+    encode_block(objects, "runs/r", "00007", ["new", "x", "y"])
+    grown = finish_bucket(objects, "runs/r", more, built, ENCODER.dim)
+    assert grown.counts.users == 2 and grown.digest != built.digest
+
+
+def test_texts_of_several_drafts_are_gathered_once(tmp_path: Path) -> None:
+    objects = LocalObjects(str(tmp_path))
+    drafts = []
+    for bucket, texts in enumerate([["a", "b"], ["b", "c"], ["c", "b", "d"], ["e"]]):
+        piece = fragment(objects, f"f/{bucket}.parquet", f"u{bucket}", texts)
+        draft = merge(objects, MergeOrder(bucket, (piece,), None)).draft
+        assert draft is not None
+        drafts.append(draft)
+    shared = write_shared(objects, "runs/r", drafts)
+    assert shared is not None
+    assert sorted(read_table(objects, shared)["text"].to_pylist()) == ["b", "c"]
+    assert write_shared(objects, "runs/r", drafts[3:]) is None
+    assert write_shared(objects, "runs/r", [drafts[0], drafts[3]]) is None
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.lists(st.binary(min_size=16, max_size=16), unique=True), max_size=5), st.integers(0, 5))
+def test_shared_keys_are_those_that_stand_in_two_tables(tables: list[list[bytes]], limit: int) -> None:
+    found = shared_keys((pa.table({CONTENT_KEY: pa.array(keys, pa.binary(16))}) for keys in tables), limit).to_pylist()
+    counts: dict[bytes, int] = {}
+    for key in (key for keys in tables for key in keys):
+        counts[key] = counts.get(key, 0) + 1
+    often = {key for key, count in counts.items() if count > 1}
+    assert len(found) == min(limit, len(often)) and set(found) <= often
+    if found:
+        assert max(counts.values()) in [counts[key] for key in found]
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.none() | st.integers(0, 6), max_size=30), st.randoms(use_true_random=False))
+def test_pooled_vectors_land_at_their_keys_whatever_source_holds_them(wanted: list[int | None], random: Any) -> None:
+    def key(number: int) -> bytes:
+        return bytes([number] * 16)
+
+    pool = _VectorPool(2)
+    numbers = list(range(7))
+    for _ in range(3):
+        random.shuffle(numbers)
+        rows = np.array([[number, -number] for number in numbers], np.float16)
+        pool.add(pa.array([key(number) for number in numbers], pa.binary(16)), rows)
+    parts = list(pool.rows(pa.array([None if n is None else key(n) for n in wanted], pa.binary(16))))
+    rows = np.concatenate(parts) if parts else np.zeros((0, 2))
+    assert rows.tolist() == [[0, 0] if n is None else [n, -n] for n in wanted]
