@@ -72,7 +72,9 @@ def take_up(objects: ObjectStore, plan: RunPlan, newest_version: int) -> Run:
         last = attempts[-1]
         document = _read_json(objects, f"runs/{last}/plan.json")
         if document is not None and _read_json(objects, f"runs/{last}/finished.json") is None:
-            return Run(objects, last, int(document["base_version"]))
+            run = Run(objects, last, int(document["base_version"]))
+            run.mark(document, "plan.json")  # a young object tells gc that the old ones are at work again
+            return run
     number = int(attempts[-1].rpartition("-")[2]) + 1 if attempts else 1
     run = Run(objects, f"{plan.key}-{number:06d}", newest_version)
     run.mark({"base_version": newest_version, "plan": asdict(plan)}, "plan.json")

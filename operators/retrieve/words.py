@@ -17,7 +17,7 @@ _UNSPACED = (
 )
 
 
-_FUNCTION_WORDS = """
+_FUNCTION_TEXT = """
     i me my myself we our ours ourselves you your yours yourself yourselves he him his himself she her hers herself it its
     itself they them their theirs themselves what which who whom whose when where why how that this these those am is are
     was were be been being have has had having do does did doing done would should could ought can may might must shall will
@@ -26,13 +26,14 @@ _FUNCTION_WORDS = """
     other some such no nor not only own same so than too very let s t d ll m re ve don didn doesn isn aren wasn weren won
     wouldn couldn shouldn hasn haven hadn
 """
+_FUNCTION_WORDS = frozenset(_FUNCTION_TEXT.split())
 """English words that carry grammar rather than matter: pronouns, question words, auxiliaries, prepositions, conjunctions."""
 
 
 def query_words(text: str) -> list[str]:
     """The words of a query without function words, unless it has no others. Texts keep theirs."""
-    found = words(text)
-    return [word for word in found if word not in _FUNCTION_STEMS] or found
+    found = _written(text)
+    return [singular(word) for word in found if word not in _FUNCTION_WORDS] or [singular(word) for word in found]
 
 
 def words(text: str) -> list[str]:
@@ -40,13 +41,17 @@ def words(text: str) -> list[str]:
 
     Combining marks belong to their word, so that Indic and Arabic words stay whole. English plurals are folded.
     """
+    return [singular(word) for word in _written(text)]
+
+
+def _written(text: str) -> list[str]:
     spaced, unspaced = _patterns()
     found: list[str] = []
     for word in spaced.findall(unicodedata.normalize("NFKC", text).casefold()):
         if unspaced.match(word):
             found += [word] if len(word) == 1 else [word[at : at + 2] for at in range(len(word) - 1)]
         else:
-            found.append(singular(word))
+            found.append(word)
     return found
 
 
@@ -59,9 +64,6 @@ def singular(word: str) -> str:
     if word.endswith("es") and not word.endswith(("aes", "ees", "oes")):
         return word[:-1]
     return word if word.endswith(("us", "ss")) else word[:-1]
-
-
-_FUNCTION_STEMS = frozenset(singular(word) for word in _FUNCTION_WORDS.split())
 
 
 @cache

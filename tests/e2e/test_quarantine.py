@@ -123,6 +123,7 @@ def test_the_same_broken_source_again_is_not_counted_twice(broken: Broken, cli: 
 def _odd_sessions() -> list[dict[str, Any]]:
     said = {"role": "user", "content": "hello there"}
     return [
+        {"messages": []},
         {"messages": [{"role": "assistant", "content": "Only I spoke"}]},
         {"messages": [{"role": "system", "content": "Be brief"}, said]},
         {"messages": [said, said, said]},

