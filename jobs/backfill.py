@@ -12,7 +12,6 @@ from dataclasses import asdict, dataclass
 from functools import partial
 
 import pyarrow as pa
-from operators.encode.text import text_fingerprint
 
 from configs.settings import Settings, config_fingerprint
 from jobs.read import ReadDone, ReadOrder, ReadValues, read_splits, rejected_rows
@@ -20,8 +19,9 @@ from jobs.run import Run, RunPlan, finish, take_up
 from jobs.settle import Settler, Tally
 from jobs.sources import files_for
 from jobs.stages import RESULTS, Resources, Stage, Work, cluster, through
-from jobs.survey import Surveyed, read_orders, survey_sources, without_identical
+from jobs.survey import Surveyed, piece_bytes, read_orders, survey_sources, without_identical
 from jobs.watch import Progress, Watch
+from operators.encode.text import text_fingerprint
 from operators.records import QUARANTINE, ROUND, TENANT
 from operators.sources.files import SourceFile, find_sources
 from operators.store.commit import create_store, latest_version
@@ -162,8 +162,12 @@ class _Job:
     def work(self, sources: Sequence[SourceFile]) -> _Outcome:
         """All steps, from survey to commit."""
         run = take_up(self.objects, self._plan(sources), latest_version(self.objects))
-        surveyed = self.watch.timed("survey", lambda: self._survey(sources))
-        done = self.watch.timed("read", lambda: self._read(run, surveyed))
+        piece = piece_bytes(sources, self.settings.sources.split_bytes)
+        surveyed = self.watch.timed(
+            "survey",
+            lambda: survey_sources(sources, format=self.request.format, user=self.request.user, split_bytes=piece),
+        )
+        done = self.watch.timed("read", lambda: self._read(run, read_orders(surveyed, piece)))
         fresh = _quarantine_rows(self.objects, self.request.tenant, surveyed, done)
         tally = Tally()
         settler = Settler(run, self.settings, self.spec, self.request.tenant, self.heavy_cpus, self.watch, tally)
@@ -191,26 +195,25 @@ class _Job:
             encoder=json.dumps(dict(self.spec.encoder), sort_keys=True),
         )
 
-    def _survey(self, sources: Sequence[SourceFile]) -> Surveyed:
-        split_bytes = self.settings.sources.split_bytes
-        return survey_sources(sources, format=self.request.format, user=self.request.user, split_bytes=split_bytes)
-
     # --- read ---
 
-    def _read(self, run: Run, surveyed: Surveyed) -> list[ReadDone]:
-        orders = read_orders(surveyed, self.settings.sources.split_bytes)
-        marked = {name: ReadDone.from_dict(raw) for name, raw in run.markers("read").items()}
-        done = [marked[f"{order.number:06d}"] for order in orders if f"{order.number:06d}" in marked]
-        rounds = sum(task.rounds for task in done)
-        self.watch.tell(Progress("read", rounds, None, "rounds"))
-        left = [order for order in orders if f"{order.number:06d}" not in marked]
+    def _read(self, run: Run, orders: Sequence[ReadOrder]) -> list[ReadDone]:
+        sizes = {order.number: order.size for order in orders}
+        marked = {int(name): ReadDone.from_dict(raw) for name, raw in run.markers("read").items()}
+        done = [marked[order.number] for order in orders if order.number in marked]
+        left = [order for order in orders if order.number not in marked]
+        self._tell_read(done, sizes)
         stage = Stage("read", partial(_read_work, run, self._read_values()), RESULTS, Resources(cpus=1), batch_rows=1)
         for row in through(stage, [order.to_json() for order in left]):
-            task = ReadDone.from_dict(row)
-            done.append(task)
-            rounds += task.rounds
-            self.watch.tell(Progress("read", rounds, None, "rounds"))
+            done.append(ReadDone.from_dict(row))
+            self._tell_read(done, sizes)
         return sorted(done, key=lambda task: task.number)
+
+    def _tell_read(self, done: Sequence[ReadDone], sizes: Mapping[int, int]) -> None:
+        """Rounds so far, of as many as there will be if the rest of the bytes is like those read."""
+        rounds = sum(task.rounds for task in done)
+        read, total = sum(sizes[task.number] for task in done), sum(sizes.values())
+        self.watch.tell(Progress("read", rounds, rounds * total // read if read and rounds else None, "rounds"))
 
     def _read_values(self) -> ReadValues:
         return ReadValues(

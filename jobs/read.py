@@ -47,21 +47,23 @@ class ReadValues:
 
 @dataclass(frozen=True)
 class ReadOrder:
-    """Read these splits as one task; each with the rank of its file among the run's sources."""
+    """Read these splits as one task, each with the rank of its file among the run's sources; ``size`` in bytes, about."""
 
     number: int
     splits: tuple[tuple[int, Split], ...]
+    size: int
 
     def to_json(self) -> str:
         """The order as one JSON document."""
-        return json.dumps({"number": self.number, "splits": [[rank, asdict(split)] for rank, split in self.splits]})
+        splits = [[rank, asdict(split)] for rank, split in self.splits]
+        return json.dumps({"number": self.number, "splits": splits, "size": self.size})
 
     @classmethod
     def from_json(cls, text: str) -> ReadOrder:
         """The inverse of ``to_json``."""
         raw = json.loads(text)
         splits = tuple((rank, Split(**{**split, "file": SourceFile(**split["file"])})) for rank, split in raw["splits"])
-        return cls(raw["number"], splits)
+        return cls(raw["number"], splits, raw["size"])
 
 
 @dataclass

@@ -138,6 +138,8 @@ def cluster(address: str | None, *, num_cpus: int | None, object_store_bytes: in
     cores = num_cpus or _usable_cores()
     if not joined:
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+        # Ray's C++ side writes advice of its own to the terminal; what goes wrong in our work is raised, not logged.
+        os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
         quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR, "include_dashboard": False}
         if address is None:
             ray.init(address="local", num_cpus=cores + 1, object_store_memory=object_store_bytes, **quiet)

@@ -23,6 +23,8 @@ from operators.sources.read import Split, survey
 from operators.sources.sniff import FORMATS
 
 _FILES_PER_TASK = 64
+_FEWEST_TASKS = 16
+_SMALLEST_PIECE = 256 << 10
 
 
 @dataclass(frozen=True)
@@ -58,6 +60,15 @@ def _digest(source: SourceFile) -> str:
         while chunk := handle.read(1 << 20):
             digest.update(chunk)
     return digest.hexdigest()
+
+
+def piece_bytes(sources: Sequence[SourceFile], split_bytes: int) -> int:
+    """How many bytes one read task takes: ``split_bytes``, less where there would be too few tasks to share the work.
+
+    It depends on the sources alone, so that a run that is taken up again finds the tasks it had.
+    """
+    fair = sum(source.size for source in sources) // _FEWEST_TASKS
+    return min(split_bytes, max(fair, _SMALLEST_PIECE))
 
 
 def survey_sources(sources: Sequence[SourceFile], *, format: str, user: str | None, split_bytes: int) -> Surveyed:
@@ -132,8 +143,11 @@ def _survey_one(rank: int, file: SourceFile, format: str, split_bytes: int) -> d
 def read_orders(surveyed: Surveyed, split_bytes: int) -> list[ReadOrder]:
     """The splits grouped into read tasks of about ``split_bytes`` each, in the order of the sources."""
     ranked = [(rank, split) for rank in sorted(surveyed.splits) for split in surveyed.splits[rank]]
-    groups = parts_of([_bytes_of(split, len(surveyed.splits[rank])) for rank, split in ranked], split_bytes)
-    return [ReadOrder(number, tuple(ranked[index] for index in group)) for number, group in enumerate(groups)]
+    sizes = [_bytes_of(split, len(surveyed.splits[rank])) for rank, split in ranked]
+    return [
+        ReadOrder(number, tuple(ranked[index] for index in group), sum(sizes[index] for index in group))
+        for number, group in enumerate(parts_of(sizes, split_bytes))
+    ]
 
 
 def _bytes_of(split: Split, splits: int) -> int:

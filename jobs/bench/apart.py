@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
@@ -26,16 +27,15 @@ def apart(work: Callable[..., T], *values: Any) -> T:
         return pool.submit(work, *values).result()
 
 
-def together(prepare: Callable[..., Callable[[], tuple[float, float]]], shares: Sequence[Sequence[Any]]) -> float:
+def together(prepare: Callable[..., Callable[[], object]], shares: Sequence[Sequence[Any]]) -> float:
     """Seconds from the common start of all processes to the end of the last.
 
-    One process a share: each calls ``prepare(*share)``, waits for the others, then calls what that returned, which says
-    when it began and ended (``time.monotonic``, one clock for all processes).
+    One process a share: each calls ``prepare(*share)``, waits for the others, then calls what that returned.
     """
     context = multiprocessing.get_context("spawn")
     barrier = context.Barrier(len(shares))
     with _crew([partial(_share, prepare, share, barrier) for share in shares]) as pipes:
-        spans = [_answer(pipe) for pipe in pipes]
+        spans: list[tuple[float, float]] = [_answer(pipe) for pipe in pipes]
     return max(end for _, end in spans) - min(start for start, _ in spans)
 
 
@@ -48,11 +48,13 @@ def beside(prepare: Callable[..., Callable[[], object]], shares: Sequence[Sequen
         yield
 
 
-def _share(prepare: Callable[..., Callable[[], T]], share: Sequence[Any], barrier: Any, pipe: Connection) -> None:
+def _share(prepare: Callable[..., Callable[[], object]], share: Sequence[Any], barrier: Any, pipe: Connection) -> None:
     try:
         work = prepare(*share)
         barrier.wait(_PATIENCE)
-        pipe.send((work(), None))
+        began = time.monotonic()  # one clock for all processes
+        work()
+        pipe.send(((began, time.monotonic()), None))
     except Exception as error:
         barrier.abort()
         pipe.send((None, f"{type(error).__name__}: {error}"))

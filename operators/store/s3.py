@@ -113,7 +113,7 @@ class S3Objects(ObjectStore):
 
     def _head(self, key: str) -> ObjectInfo:
         found = self._ask(key, "head_object", **self._of(key))
-        return ObjectInfo(key=key, size=found["ContentLength"], etag=found["ETag"], modified=found["LastModified"].astimezone(UTC))
+        return ObjectInfo(key, found["ContentLength"], found["ETag"], found["LastModified"].astimezone(UTC))
 
     def list(self, prefix: str) -> Iterator[ObjectInfo]:
         below = self._below(check_prefix(prefix))
@@ -129,7 +129,7 @@ class S3Objects(ObjectStore):
             check_key(key)
         except ValueError:  # a folder marker that a console made, or another program's object
             return None
-        return ObjectInfo(key=key, size=found["Size"], etag=found["ETag"], modified=found["LastModified"].astimezone(UTC))
+        return ObjectInfo(key, found["Size"], found["ETag"], found["LastModified"].astimezone(UTC))
 
     def open(self, key: str) -> pa.NativeFile:
         tail, size = self._call(key, functools.partial(_tail, of=self._of(key)))

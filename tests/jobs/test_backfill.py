@@ -56,7 +56,7 @@ def many(users: int, sessions: int, rounds: int = 3, word: str = "word") -> list
     ]
 
 
-def run(source: Path, store: Path, settings: Settings, watch=lambda progress: None, **given: str) -> BackfillReport:  # type: ignore[no-untyped-def]
+def run(source: Path, store: Path, settings: Settings, watch=lambda _: None, **given: str) -> BackfillReport:  # type: ignore[no-untyped-def]
     request = BackfillRequest(sources=(str(source),), store=str(store), tenant=given.pop("tenant", "default"))
     return backfill(replace(request, **given), settings, watch)
 
@@ -171,7 +171,7 @@ def test_nothing_is_finished_before_the_commit_and_readers_keep_their_version(
         write_sessions("b.jsonl", many(users=2, sessions=3)),
         store,
         settings,
-        lambda progress: seen.add(latest_version(objects)),
+        lambda _: seen.add(latest_version(objects)),
     )
     assert seen == {1}
     held = read_user(objects, pinned, "default", "user-0")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import json
 import logging
@@ -13,6 +14,7 @@ import time
 import uuid
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -82,6 +84,14 @@ def objects(request: pytest.FixtureRequest, tmp_path: Path) -> ObjectStore:
     if request.param == "local":
         return LocalObjects(tmp_path / "store")
     return S3Objects(request.getfixturevalue("s3_uri"))
+
+
+@pytest.fixture
+def direct(s3_uri: str) -> S3Objects:
+    """A store on the S3 server with one object, ``ready``; it stays with that server, whatever AWS_ENDPOINT_URL becomes."""
+    objects = S3Objects(s3_uri)
+    objects.put("ready", b"x")
+    return objects
 
 
 # --- a server whose answers get lost --------------------------------------------------------------------------------
@@ -212,3 +222,45 @@ def racers(s3_server: str) -> Iterator[Racers]:  # noqa: ARG001  (they inherit i
     running = Racers(5)
     yield running
     running.stop()
+
+
+# --- a clock and a crash of our own ---------------------------------------------------------------------------------
+
+EPOCH = datetime(2001, 1, 1, tzinfo=UTC)
+
+
+class Crash(Exception):
+    """The process ends here."""
+
+
+class ClockedObjects(LocalObjects):
+    """A folder in which it is the hour that we say, and which crashes after ``deletes_left`` deletes where that is set."""
+
+    crash = Crash
+
+    def __init__(self, root: Path) -> None:
+        super().__init__(root)
+        self.now = EPOCH
+        self.deletes_left: int | None = None
+
+    @contextlib.contextmanager
+    def at(self, hours: float) -> Iterator[None]:
+        """What is written meanwhile bears this hour: it is told from the rest by today's real date."""
+        self.now = EPOCH + timedelta(hours=hours)
+        yield
+        for path in self.root.rglob("*"):
+            if path.is_file() and path.stat().st_mtime > EPOCH.timestamp() + 10**8:
+                os.utime(path, (self.now.timestamp(), self.now.timestamp()))
+
+    def delete(self, key: str) -> None:
+        if self.deletes_left is not None:
+            if self.deletes_left == 0:
+                raise Crash
+            self.deletes_left -= 1
+        super().delete(key)
+
+
+@pytest.fixture(scope="session")
+def clocked_objects() -> type[ClockedObjects]:
+    """Makes object stores whose time is the test's own."""
+    return ClockedObjects

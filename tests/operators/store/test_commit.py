@@ -315,6 +315,17 @@ def test_an_unknown_outcome_passes_through_and_publishing_again_settles_it(scrip
     assert versions(scripted) == [1, 2]
 
 
+def test_a_key_taken_by_our_own_write_is_a_commit(scripted: Scripted) -> None:
+    def sent_twice(key: str, data: bytes) -> str:  # by a gateway that repeats requests by itself
+        scripted.really(key, data)
+        return scripted.really(key, data)
+
+    mine = following(pin(scripted))
+    scripted.then = sent_twice
+    publish(scripted, mine)
+    assert pin(scripted) == mine
+
+
 def test_a_hint_that_cannot_be_written_fails_no_commit(scripted: Scripted, monkeypatch: Any) -> None:
     def full(key: str, data: bytes) -> str:  # noqa: ARG001
         raise StoreUnavailable("full")

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import os
 import uuid
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -20,7 +18,6 @@ from hypothesis import strategies as st
 from operators import records
 from operators.errors import NotAStore, StoreCorrupt, UsageError
 from operators.store.commit import create_store, load_snapshot, pin, publish, snapshot_key, versions
-from operators.store.local import LocalObjects
 from operators.store.manifest import BucketFiles, Counts, DataFile, Snapshot, StoreSpec
 from operators.store.objects import ObjectStore
 from operators.store.retain import GcReport, collect_garbage
@@ -199,94 +196,60 @@ def test_where_a_kept_snapshot_cannot_be_read_nothing_goes(store: ObjectStore, d
     assert keys_of(store) == before
 
 
-# --- with a clock of our own: a folder whose times we set -----------------------------------------------------------
+# --- with a clock of our own ----------------------------------------------------------------------------------------
 
 GRACE = timedelta(hours=10)
-EPOCH = datetime(2001, 1, 1, tzinfo=UTC)
-
-
-class Crash(Exception):
-    """The process ends here."""
-
-
-class Clocked(LocalObjects):
-    """A folder in which time is what we say, and which may crash after some deletes."""
-
-    def __init__(self, root: Path) -> None:
-        super().__init__(root)
-        self.now = EPOCH
-        self.deletes_left: int | None = None
-
-    def stamp(self) -> None:
-        """Files written since the last stamp (they bear today's real date) are given our time."""
-        for path in self.root.rglob("*"):
-            if path.is_file() and path.stat().st_mtime > EPOCH.timestamp() + 10**8:
-                os.utime(path, (self.now.timestamp(), self.now.timestamp()))
-
-    def delete(self, key: str) -> None:
-        if self.deletes_left is not None:
-            if self.deletes_left == 0:
-                raise Crash
-            self.deletes_left -= 1
-        super().delete(key)
-
-
-@contextlib.contextmanager
-def at(store: Clocked, hours: float) -> Iterator[None]:
-    store.now = EPOCH + timedelta(hours=hours)
-    yield
-    store.stamp()
 
 
 @pytest.fixture
-def clocked(tmp_path: Path) -> Clocked:
-    store = Clocked(tmp_path / "store")
-    with at(store, 0):
+def clocked(tmp_path: Path, clocked_objects: Any) -> Any:
+    store = clocked_objects(tmp_path / "store")
+    with store.at(0):
         create_store(store, SPEC)
     return store
 
 
-def collect(store: Clocked, keep: int = 1) -> GcReport:
+def collect(store: Any, keep: int = 1) -> GcReport:
     return collect_garbage(store, keep=keep, grace=GRACE, now=store.now)
 
 
-def test_a_run_at_work_keeps_its_oldest_files_and_pictures(clocked: Clocked) -> None:
-    with at(clocked, 0):
+def test_a_run_at_work_keeps_its_oldest_files_and_pictures(clocked: Any) -> None:
+    with clocked.at(0):
         run = Run(clocked)
         run.work(0, 1)
-    with at(clocked, 90):
+    with clocked.at(90):
         run.work(1, 2)
-    with at(clocked, 95):
+    with clocked.at(95):
         report = collect(clocked)
     assert report.objects_removed == 0
-    with at(clocked, 99):
+    with clocked.at(99):
         run.commit()
     require_whole(clocked)
 
 
-def test_a_run_that_ended_without_commit_goes_when_it_is_old(clocked: Clocked) -> None:
-    with at(clocked, 0):
+def test_a_run_that_ended_without_commit_goes_when_it_is_old(clocked: Any) -> None:
+    with clocked.at(0):
         Run(clocked).work(0, 1)
-    with at(clocked, 9):
+    with clocked.at(9):
         assert collect(clocked).objects_removed == 0
-    with at(clocked, 11):
+    with clocked.at(11):
         assert collect(clocked).objects_removed == 5
     assert keys_of(clocked) == {"store.json"}
 
 
-def test_a_picture_put_again_is_young(clocked: Clocked) -> None:
-    with at(clocked, 0):
+def test_a_picture_put_again_is_young(clocked: Any) -> None:
+    with clocked.at(0):
         clocked.put(picture(1)[1], b"x")
         clocked.put(picture(2)[1], b"x")
-    with at(clocked, 15):
+    with clocked.at(15):
         clocked.put(picture(1)[1], b"x")
-    with at(clocked, 20):
+    with clocked.at(20):
         assert collect(clocked).objects_removed == 1
     assert keys_of(clocked, "media/") == {picture(1)[1]}
 
 
-def test_a_picture_put_again_while_gc_lists_stays(clocked: Clocked, monkeypatch: Any) -> None:
-    with at(clocked, 0):
+def test_a_picture_put_again_while_gc_lists_stays(clocked: Any, monkeypatch: Any) -> None:
+    with clocked.at(0):
         clocked.put(picture(1)[1], b"x")
     listing = clocked.list
 
@@ -297,24 +260,24 @@ def test_a_picture_put_again_while_gc_lists_stays(clocked: Clocked, monkeypatch:
             yield info
 
     monkeypatch.setattr(clocked, "list", refreshed)
-    with at(clocked, 20):
+    with clocked.at(20):
         assert collect(clocked).objects_removed == 0
 
 
-def test_markers_go_before_their_data(clocked: Clocked) -> None:
-    with at(clocked, 0):
+def test_markers_go_before_their_data(clocked: Any) -> None:
+    with clocked.at(0):
         run = Run(clocked)
         run.work(0, 1)
         run.work(1, 2)
-    with at(clocked, 50):
+    with clocked.at(50):
         clocked.deletes_left = 3
-        with pytest.raises(Crash):
+        with pytest.raises(clocked.crash):
             collect(clocked)
     assert keys_of(clocked, "runs/") == {key for key in keys_of(clocked, "runs/") if key.endswith(".parquet")} != set()
 
 
-def test_a_commit_during_collection_is_kept(clocked: Clocked, monkeypatch: Any) -> None:
-    with at(clocked, 0):
+def test_a_commit_during_collection_is_kept(clocked: Any, monkeypatch: Any) -> None:
+    with clocked.at(0):
         late = Run(clocked)
         late.work(0, 1)
         grown(clocked, 2)
@@ -327,7 +290,7 @@ def test_a_commit_during_collection_is_kept(clocked: Clocked, monkeypatch: Any) 
         delete(key)
 
     monkeypatch.setattr(clocked, "delete", delete_after_commit)
-    with at(clocked, 50):
+    with clocked.at(50):
         report = collect(clocked)
     assert report.kept_versions == (2, 3)
     require_whole(clocked)
@@ -349,15 +312,15 @@ OPERATIONS = st.lists(
 class Schedule:
     """Runs begin, work, commit and are forgotten while time passes and collections come, some of which crash."""
 
-    def __init__(self, root: Path) -> None:
-        self.store = Clocked(root)
-        create_store(self.store, SPEC)
+    def __init__(self, store: Any) -> None:
+        self.store = store
         self.hours = 0.0
         self.runs: list[tuple[Run, float]] = []
-        self.store.stamp()
+        with store.at(0):
+            create_store(store, SPEC)
 
     def play(self, operation: tuple[Any, ...]) -> None:
-        with at(self.store, self.hours):
+        with self.store.at(self.hours):
             getattr(self, operation[0])(*operation[1:])
         require_whole(self.store)
 
@@ -379,7 +342,7 @@ class Schedule:
 
     def gc(self, keep: int, deletes: int | None) -> None:
         before, self.store.deletes_left = versions(self.store), deletes
-        with contextlib.suppress(Crash):
+        with contextlib.suppress(self.store.crash):
             collect(self.store, keep)
         self.store.deletes_left = None
         after = versions(self.store)
@@ -405,8 +368,10 @@ class Schedule:
 
 @settings(max_examples=40, deadline=None)
 @given(operations=OPERATIONS)
-def test_after_any_schedule_kept_snapshots_are_whole(tmp_path_factory: pytest.TempPathFactory, operations: Any) -> None:
-    schedule = Schedule(tmp_path_factory.mktemp("gc") / "store")
+def test_after_any_schedule_kept_snapshots_are_whole(
+    tmp_path_factory: pytest.TempPathFactory, clocked_objects: Any, operations: Any
+) -> None:
+    schedule = Schedule(clocked_objects(tmp_path_factory.mktemp("gc") / "store"))
     for operation in operations:
         schedule.play(operation)
     schedule.clean()

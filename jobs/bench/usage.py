@@ -1,0 +1,161 @@
+"""Memory of a process and all its descendants while it runs, from Linux's /proc."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from operators.errors import UsageError
+
+Kind = Literal["driver", "worker", "raylet", "other"]
+
+_PROC = Path("/proc")
+_MIB = 1 << 20
+
+
+@dataclass(frozen=True)
+class Usage:
+    """Bytes of one process. ``rss``: resident, shared pages counted whole. ``pss``: shared pages divided among their users.
+
+    ``shared``: its part of shared memory (Ray's object store), in ``pss`` terms; ``own`` is the rest of ``pss``.
+    """
+
+    rss: int
+    pss: int
+    shared: int
+
+    @property
+    def own(self) -> int:
+        """Without the object store."""
+        return self.pss - self.shared
+
+
+@dataclass
+class Peaks:
+    """Most MiB seen at one moment. ``workers_*`` are sums over Ray's workers, ``worker_*`` of the largest alone.
+
+    ``*_rss`` is what ``top`` shows and counts pages of the object store in every worker that touches them; ``*_own`` counts
+    shared pages once and leaves the object store out, which is ``object_store``.
+    """
+
+    driver_rss: float = 0.0
+    driver_own: float = 0.0
+    worker_rss: float = 0.0
+    worker_own: float = 0.0
+    workers_rss: float = 0.0
+    workers_own: float = 0.0
+    raylet_own: float = 0.0
+    other_own: float = 0.0
+    object_store: float = 0.0
+    most_workers: int = 0
+    samples: int = 0
+
+    def add(self, found: list[tuple[Kind, Usage]]) -> None:
+        """Take one moment into account."""
+        by_kind: dict[str, list[Usage]] = {"driver": [], "worker": [], "raylet": [], "other": []}
+        for kind, usage in found:
+            by_kind[kind].append(usage)
+        for kind, one, rest in (("driver", "driver", None), ("worker", "worker", "workers")):
+            self._raise(f"{one}_rss", max((usage.rss for usage in by_kind[kind]), default=0))
+            self._raise(f"{one}_own", max((usage.own for usage in by_kind[kind]), default=0))
+            if rest:
+                self._raise(f"{rest}_rss", sum(usage.rss for usage in by_kind[kind]))
+                self._raise(f"{rest}_own", sum(usage.own for usage in by_kind[kind]))
+        self._raise("raylet_own", sum(usage.own for usage in by_kind["raylet"]))
+        self._raise("other_own", sum(usage.own for usage in by_kind["other"]))
+        self._raise("object_store", sum(usage.shared for _, usage in found))
+        self.most_workers = max(self.most_workers, len(by_kind["worker"]))
+        self.samples += 1
+
+    def _raise(self, name: str, amount: int) -> None:
+        setattr(self, name, max(getattr(self, name), amount / _MIB))
+
+
+@dataclass
+class Watching:
+    """What a sampler has seen so far; ``busy_seconds`` is what looking cost."""
+
+    peaks: Peaks = field(default_factory=Peaks)
+    busy_seconds: float = 0.0
+
+
+@contextmanager
+def watching(pid: int, every: float) -> Iterator[Watching]:
+    """Look at a process and its descendants every so many seconds, for the time of the block."""
+    if not (_PROC / "self" / "smaps_rollup").exists():
+        raise UsageError("memory is read from /proc/<pid>/smaps_rollup, which only Linux has")
+    seen = Watching()
+    stop = threading.Event()
+
+    def look() -> None:
+        while not stop.is_set():
+            began = time.perf_counter()
+            seen.peaks.add(_tree(pid))
+            spent = time.perf_counter() - began
+            seen.busy_seconds += spent
+            stop.wait(max(every - spent, every / 2))
+
+    thread = threading.Thread(target=look, daemon=True)
+    thread.start()
+    try:
+        yield seen
+    finally:
+        stop.set()
+        thread.join()
+
+
+def _tree(pid: int) -> list[tuple[Kind, Usage]]:
+    found: list[tuple[Kind, Usage]] = []
+    for one in [pid, *descendants(pid)]:
+        usage = usage_of(one)
+        if usage is not None:
+            found.append(("driver" if one == pid else _kind(one), usage))
+    return found
+
+
+def descendants(pid: int) -> list[int]:
+    """The processes below one, at this moment."""
+    children: dict[int, list[int]] = {}
+    for path in _PROC.glob("[0-9]*/stat"):
+        text = _read(path)
+        if text:
+            children.setdefault(int(text.rpartition(")")[2].split()[1]), []).append(int(path.parent.name))
+    found: list[int] = []
+    pending = [pid]
+    while pending:
+        below = children.get(pending.pop(), [])
+        found += below
+        pending += below
+    return found
+
+
+def usage_of(pid: int) -> Usage | None:
+    """Memory of a process; None where it has ended."""
+    text = _read(_PROC / str(pid) / "smaps_rollup")
+    amounts = {}
+    for line in (text or "").splitlines()[1:]:
+        name, _, value = line.partition(":")
+        amounts[name] = int(value.split()[0]) * 1024
+    if "Rss" not in amounts:
+        return None
+    return Usage(amounts["Rss"], amounts["Pss"], amounts.get("Pss_Shmem", 0))
+
+
+def _kind(pid: int) -> Kind:
+    words = (_read(_PROC / str(pid) / "cmdline") or "").split("\0")
+    if words[0].startswith("ray::") or any(word.endswith("default_worker.py") for word in words):
+        return "worker"
+    return "raylet" if Path(words[0]).name == "raylet" else "other"
+
+
+def _read(path: Path) -> str | None:
+    """None where the process has ended, also between opening and reading."""
+    try:
+        return path.read_text(encoding="utf-8", errors="replace")
+    except (FileNotFoundError, ProcessLookupError, PermissionError):
+        return None

@@ -1,0 +1,196 @@
+"""``bench``: how fast, how large, how good; on this machine, now."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from configs.settings import load_settings
+from jobs.cli.options import ConfigOption
+from jobs.cli.output import note, print_facts
+from operators.errors import UsageError
+
+DataOption = Annotated[
+    Path, typer.Option("--data", metavar="DIR", help="Folder that holds mem_gallery/ and locomo/.", show_default=False)
+]
+FiguresOption = Annotated[
+    Path | None, typer.Option("--json", metavar="FILE", help="Write the figures to this file too, with every run.")
+]
+EncodersOption = Annotated[
+    list[str] | None,
+    typer.Option("--encoder", metavar="KIND", help="minilm, sentence-transformers or stub; may be repeated. [minilm]"),
+]
+NumericOption = Annotated[
+    str | None, typer.Option("--numeric", metavar="MODE", help="Only this numeric mode, such as int8. [all there are]")
+]
+ModelOption = Annotated[
+    str | None,
+    typer.Option("--baseline-model", metavar="PATH|ID", help="Checkpoint for sentence-transformers. [installed package]"),
+]
+TempOption = Annotated[
+    Path | None, typer.Option("--temp", metavar="DIR", help="Where to put what is written. [the system's]", exists=True)
+]
+
+
+def register(app: typer.Typer) -> None:
+    """Add this family's commands."""
+    bench = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Measure this installation on this machine.")
+    for command in (ingest, scale, search, recall):
+        bench.command()(command)
+    app.add_typer(bench, name="bench")
+
+
+def ingest(
+    data: DataOption,
+    encoder: EncodersOption = None,
+    numeric: NumericOption = None,
+    baseline_model: ModelOption = None,
+    naive: Annotated[bool, typer.Option("--naive", help="Also a call of sentence-transformers for each 64 texts.")] = False,
+    repeat: Annotated[int, typer.Option("--repeat", min=1, metavar="R", help="Times everything is measured.")] = 3,
+    query_calls: Annotated[int, typer.Option("--queries", min=0, metavar="N", help="Queries timed, each way.")] = 300,
+    config: ConfigOption = None,
+    figures: FiguresOption = None,
+) -> None:
+    """Texts a second: the pipeline, the encoder alone, and one call of sentence-transformers, in one run.
+
+    Without sentence-transformers and a checkpoint of all-MiniLM-L6-v2 the last is left out, and said so. Encoders are
+    also timed on single queries, on an idle machine and beside processes that use all of it.
+    """
+    from jobs.bench.ingest import measure_ingest
+    from jobs.bench.machine import machine
+    from jobs.cli.bench_tables import print_ingest
+
+    host = machine()
+    found = measure_ingest(
+        data,
+        load_settings(config),
+        _chosen(encoder, numeric, baseline_model),
+        baseline_model=baseline_model,
+        repeat=repeat,
+        naive=naive,
+        query_calls=query_calls,
+        tell=note,
+    )
+    print_ingest(found)
+    _close("ingest", host, asdict(found), figures)
+
+
+def scale(
+    sessions: Annotated[
+        str, typer.Option("--sessions", metavar="N,N,..", help="Sessions of each backfill.")
+    ] = "20000,60000,200000",
+    rounds: Annotated[int, typer.Option("--rounds", min=1, metavar="N", help="Rounds a session.")] = 10,
+    temp: TempOption = None,
+    config: ConfigOption = None,
+    figures: FiguresOption = None,
+) -> None:
+    """Rounds a second and memory of backfills of growing size, with a stub in place of the encoder.
+
+    The histories are invented, about 40 words a round, ten sessions a user. Each size runs in a process of its own, whose
+    memory is looked at twice a second together with that of Ray's processes.
+    """
+    from jobs.bench.machine import machine
+    from jobs.bench.scale import measure_scale
+    from jobs.cli.bench_tables import print_scale
+
+    host = machine()
+    found = measure_scale(_counts(sessions), rounds, load_settings(config), temp=temp, tell=note)
+    print_scale(found)
+    _close("scale", host, {**asdict(found), "linear": found.is_linear, "flat": found.is_flat}, figures)
+
+
+def search(
+    rounds_of_one: Annotated[int, typer.Option("--one", min=1, metavar="N", help="Rounds of the single user.")] = 400,
+    users: Annotated[int, typer.Option("--users", min=1, metavar="N", help="Users of the large store.")] = 1000,
+    rounds: Annotated[int, typer.Option("--rounds", min=1, metavar="N", help="Rounds of each of its users.")] = 1000,
+    queries: Annotated[int, typer.Option("--queries", min=2, metavar="N", help="Searches timed, each way.")] = 1000,
+    temp: TempOption = None,
+    config: ConfigOption = None,
+    figures: FiguresOption = None,
+) -> None:
+    """Milliseconds of a search whose query already has its vector.
+
+    First one user, beside NumPy and bm25s by hand on the same units. Then users of a large store: searched for the first
+    time by a new reader, and again. Both stores are written by the store's own writers, without a backfill, with invented
+    texts and random vectors of 384 numbers.
+    """
+    from jobs.bench.machine import machine
+    from jobs.bench.search import measure_many_users, measure_one_user
+    from jobs.cli.bench_tables import print_search
+
+    host = machine()
+    retrieval = load_settings(config).retrieval
+    one = measure_one_user(rounds_of_one, queries, retrieval, temp=temp, tell=note)
+    many = measure_many_users(users, rounds, queries, retrieval, temp=temp, tell=note)
+    print_search(one, many)
+    _close("search", host, {"one_user": asdict(one), "many_users": asdict(many)}, figures)
+
+
+def recall(
+    data: DataOption,
+    encoder: EncodersOption = None,
+    numeric: NumericOption = None,
+    baseline_model: ModelOption = None,
+    config: ConfigOption = None,
+    figures: FiguresOption = None,
+) -> None:
+    """Evidence recall of search on the shared conversations, by signal.
+
+    Of the rounds that answer a question, the share among the k found, and among those with their neighbours; the mean over
+    the questions that name their evidence, without LoCoMo's adversarial ones.
+    """
+    from jobs.bench.machine import machine
+    from jobs.bench.recall import measure_recall
+    from jobs.cli.bench_tables import print_recall
+
+    host = machine()
+    settings = load_settings(config)
+    rows = measure_recall(data, settings, _chosen(encoder, numeric, baseline_model), tell=note)
+    print_recall(rows, settings.retrieval.k, settings.retrieval.neighbours)
+    _close("recall", host, {"rows": [asdict(row) for row in rows]}, figures)
+
+
+def _chosen(kinds: list[str] | None, numeric: str | None, model: str | None) -> Any:
+    """The encoders asked for; for sentence-transformers the model given, else the installed package's."""
+    from jobs.bench.baseline import Checkpoint, find_checkpoint
+    from jobs.bench.encoders import choices
+
+    found = find_checkpoint(model)
+    return choices(kinds or ["minilm"], numeric, found.model if isinstance(found, Checkpoint) else None)
+
+
+def _counts(text: str) -> list[int]:
+    found = [part.strip() for part in text.split(",")]
+    if not all(part.isascii() and part.isdigit() and int(part) > 0 for part in found):
+        raise UsageError(f"--sessions {text!r} is not a list of numbers such as 20000,60000")
+    return [int(part) for part in found]
+
+
+def _close(name: str, host: Any, found: dict[str, Any], figures: Path | None) -> None:
+    """Print what it was measured on, and write the figures where they are wanted."""
+    changed = " with changes" if host.changed else ""
+    packages = ", ".join(f"{package} {version}" for package, version in host.packages.items())
+    print()
+    print_facts(
+        [
+            ("machine", f"{host.cpu} ({', '.join(host.cpu_features) or 'no features known'})"),
+            ("cores, RAM", f"{host.cores}, {host.ram_gib} GiB"),
+            ("system", f"{host.system}, Python {host.python}"),
+            ("packages", packages),
+            ("commit", f"{host.commit or 'unknown'}{changed}"),
+            ("load before", f"{host.load:.1f}"),
+        ]
+    )
+    if host.load > 0.5:
+        note(f"other work was running (load {host.load:.1f}): the figures are lower than the machine's own")
+    if figures is None:
+        return
+    document = {"benchmark": name, "machine": asdict(host), **found}
+    try:
+        figures.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"--json {figures}: {error.strerror}") from error

@@ -1,0 +1,172 @@
+"""The benchmarks' figures as tables on stdout."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from jobs.bench.figures import Latency, Spread
+from jobs.bench.rates import EncoderRates, stage_medians
+from jobs.cli.output import note, print_facts, print_table
+
+if TYPE_CHECKING:
+    from jobs.bench.ingest import IngestFigures
+    from jobs.bench.recall import RecallRow
+    from jobs.bench.scale import ScaleFigures
+    from jobs.bench.search import ManyUsers, OneUser
+
+_MIB = 1 << 20
+
+
+def print_ingest(found: IngestFigures) -> None:
+    """Rates, the seconds of each stage, single queries."""
+    print_facts([("distinct texts", found.texts), ("mean characters", found.mean_characters)])
+    print()
+    _print_rates(found)
+    print()
+    _print_stages(found.encoders)
+    if found.queries:
+        print()
+        _print_queries(found)
+    if found.no_baseline is not None:
+        note(f"the baseline was not run: {found.no_baseline}")
+
+
+def _print_rates(found: IngestFigures) -> None:
+    base = found.baseline.whole.median if found.baseline else None
+    rows: list[list[str]] = []
+
+    def add(name: str, rate: Spread | float | None, own: float | None = None) -> None:
+        middle = rate.median if isinstance(rate, Spread) else rate
+        span = f"{rate.least:,.0f} to {rate.most:,.0f}" if isinstance(rate, Spread) else ""
+        rows.append([name, _rate(middle), span, _ratio(middle, base), _share(middle, own)])
+
+    if found.baseline:
+        add("SentenceTransformer.encode, all texts, batch 64, fp32", found.baseline.whole)
+        if found.baseline.per_batch:
+            add("  a call for each 64 texts as they arrive", found.baseline.per_batch)
+    for encoder in found.encoders:
+        own = encoder.alone.median
+        add(f"{encoder.encoder}, alone in {found.processes} processes", encoder.alone)
+        add("  pipeline: encode stage", encoder.stage, own)
+        add("  pipeline: encode stage without starting it", encoder.stage_running, own)
+        add("  pipeline: all seconds but start-up", encoder.work, own)
+        add("  pipeline: all seconds without starting any stage", encoder.work_running, own)
+    print_table(["texts a second", "median", "least to most", "x baseline", "of own best"], rows)
+
+
+def _print_stages(encoders: Sequence[EncoderRates]) -> None:
+    columns = [stage_medians(runs) for encoder in encoders for runs in (encoder.runs, encoder.started)]
+    headings = [heading for encoder in encoders for heading in (encoder.encoder, "started only")]
+    names = list(dict.fromkeys(name for column in columns for name in column))
+    rows = [[name, *(f"{column.get(name, 0.0):.2f}" for column in columns)] for name in names]
+    print_table(["seconds (medians)", *headings], rows)
+
+
+def _print_queries(found: IngestFigures) -> None:
+    rows = [[query.encoder, *_ms(query.alone), *_ms(query.beside)] for query in found.queries]
+    busy = f"beside {found.queries[0].busy} busy"
+    print_table(["one query, ms", "idle p50", "p99", f"{busy} p50", "p99"], rows)
+
+
+def print_scale(found: ScaleFigures) -> None:
+    """A column a size, and what they say together."""
+    runs = found.runs
+    stages = list(dict.fromkeys(name for run in runs for name in run.stage_seconds))
+    rows: list[list[str]] = [
+        ["rounds", *(f"{run.rounds:,}" for run in runs)],
+        ["source, MiB", *(f"{run.source_bytes / _MIB:,.0f}" for run in runs)],
+        ["store, MiB", *(f"{run.store_bytes / _MIB:,.0f}" for run in runs)],
+        ["rounds/s without start-up", *(f"{run.rounds_per_second:,.0f}" for run in runs)],
+        ["seconds", *(f"{run.seconds:,.1f}" for run in runs)],
+        ["  start-up", *(f"{run.startup_seconds:,.1f}" for run in runs)],
+        *([f"  {stage}", *(f"{run.stage_seconds.get(stage, 0.0):,.1f}" for run in runs)] for stage in stages),
+    ]
+    for name, field in _PEAKS:
+        rows.append([name, *(f"{getattr(run.peaks, field):,.0f}" for run in runs)])
+    print_table(["sessions", *(f"{run.sessions:,}" for run in runs)], rows)
+    print()
+    print_facts(_verdict(found))
+
+
+_PEAKS = (
+    ("peak MiB: driver, resident", "driver_rss"),
+    ("  its own (no object store)", "driver_own"),
+    ("  largest worker, resident", "worker_rss"),
+    ("  its own", "worker_own"),
+    ("  all workers, resident", "workers_rss"),
+    ("  their own", "workers_own"),
+    ("  raylet, its own", "raylet_own"),
+    ("  Ray's other processes", "other_own"),
+    ("  object store", "object_store"),
+    ("workers at once", "most_workers"),
+)
+
+
+def _verdict(found: ScaleFigures) -> list[tuple[str, str | int | float | None]]:
+    from jobs.bench.scale import FLAT, LINEAR
+
+    if found.time is None or found.driver is None or found.worker is None:
+        return [("one size", "says nothing about growth")]
+    linear, flat = ("yes" if answer else "NO" for answer in (found.is_linear, found.is_flat))
+    return [
+        ("linear", f"{linear} (seconds grow with rounds to the power {found.time:.2f}; up to {LINEAR} counts)"),
+        ("flat", f"{flat} (memory: driver {found.driver:.2f}, largest worker {found.worker:.2f}; up to {FLAT} counts)"),
+    ]
+
+
+def print_search(one: OneUser, many: ManyUsers) -> None:
+    """One user, then many."""
+    rows = [
+        ["Memory.search", *_ms(one.search)],
+        ["  its ranking and fusion alone", *_ms(one.index)],
+        ["NumPy + bm25s by hand, unfused", *_ms(one.plain)],
+    ]
+    print_table([f"one user, {one.rounds:,} rounds, {one.units:,} units; ms", "p50", "p99"], rows)
+    print()
+    rows = [
+        ["open the store and pin its version", *_ms(many.opening)],
+        [f"cold user, {many.cold.calls:,} of them", *_ms(many.cold)],
+        ["cold user, files in the system's cache", *_ms(many.cached)],
+        ["warm user", *_ms(many.warm)],
+    ]
+    size = f"{many.users:,} users, {many.rounds:,} rounds each"
+    print_table([f"{size}; ms", "p50", "p99"], rows)
+    written = f"{many.store_bytes / _MIB:,.0f} MiB, written by the store's writers in {many.build_seconds:,.0f} s"
+    print_facts([("store", written)])
+
+
+def print_recall(rows: Sequence[RecallRow], k: int, neighbours: int) -> None:
+    """A row a benchmark, an encoder and a set of signals."""
+    cells = [
+        [
+            row.benchmark,
+            row.encoder,
+            " + ".join(row.signals),
+            f"{row.questions:,}",
+            f"{row.at_k:.4f}",
+            f"{row.with_neighbours:.4f}",
+        ]
+        for row in rows
+    ]
+    print_table(["benchmark", "encoder", "signals", "questions", f"R@{k}", f"R@{k}+-{neighbours}"], cells)
+    for row in rows:
+        if row.questions < row.asked:
+            note(f"{row.benchmark}: {row.asked - row.questions} questions name only evidence that is not in the store")
+            break
+
+
+def _ms(latency: Latency) -> list[str]:
+    return [f"{latency.p50:.2f}", f"{latency.p99:.2f}"]
+
+
+def _rate(value: float | None) -> str:
+    return "-" if value is None else f"{value:,.0f}"
+
+
+def _ratio(value: float | None, base: float | None) -> str:
+    return "-" if value is None or base is None else f"{value / base:.2f}"
+
+
+def _share(value: float | None, own: float | None) -> str:
+    return "-" if value is None or own is None else f"{value / own:.0%}"
