@@ -6,6 +6,8 @@ import contextlib
 import json
 import logging
 import os
+import sys
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +16,7 @@ import pyarrow as pa
 import ray
 from ray.data import ActorPoolStrategy, DataContext, Dataset
 
-from operators.errors import MnemosaicError
+from operators.errors import ClusterError, MnemosaicError
 
 Work = Callable[[pa.Table], pa.Table]
 
@@ -138,13 +140,11 @@ def cluster(address: str | None, *, num_cpus: int | None, object_store_bytes: in
     cores = num_cpus or _usable_cores()
     if not joined:
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-        # Ray's C++ side writes advice of its own to the terminal; what goes wrong in our work is raised, not logged.
-        os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
-        quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR, "include_dashboard": False}
         if address is None:
-            ray.init(address="local", num_cpus=cores + 1, object_store_memory=object_store_bytes, **quiet)
+            local = {"num_cpus": cores + 1, "object_store_memory": object_store_bytes, "include_dashboard": False}
+            _start({"address": "local", **local}, tries=2)
         else:
-            ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR)
+            _start({"address": address}, tries=1)
     context = DataContext.get_current()
     context.enable_progress_bars = False
     context.execution_options.preserve_order = False
@@ -155,6 +155,43 @@ def cluster(address: str | None, *, num_cpus: int | None, object_store_bytes: in
     finally:
         if not joined:
             ray.shutdown()
+
+
+def _start(options: dict[str, Any], tries: int) -> None:
+    """Join or start Ray. A local start that took too long, as on a machine with much else to do, is tried again."""
+    # Ray's C++ side writes advice of its own to the terminal; what goes wrong in our work is raised, not logged.
+    os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
+    while True:
+        tries -= 1
+        try:
+            with _without_ray_greeting():
+                ray.init(**options, log_to_driver=False, logging_level=logging.ERROR)
+            return
+        except Exception as error:
+            ray.shutdown()
+            if tries == 0:
+                raise ClusterError(
+                    f"Ray at address {options['address']!r} could not be started or joined: {error}\n"
+                    "A local Ray needs free memory and CPU and /dev/shm; a cluster must run the same Ray and Python."
+                ) from error
+
+
+@contextlib.contextmanager
+def _without_ray_greeting() -> Iterator[None]:
+    """Holds back what Ray writes straight to file descriptor 2 while it starts; shown after all if it fails."""
+    sys.stderr.flush()
+    with tempfile.TemporaryFile() as held:
+        kept = os.dup(2)
+        os.dup2(held.fileno(), 2)
+        try:
+            yield
+        except BaseException:
+            held.seek(0)
+            os.write(kept, held.read())
+            raise
+        finally:
+            os.dup2(kept, 2)
+            os.close(kept)
 
 
 def _usable_cores() -> int:

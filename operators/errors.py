@@ -22,6 +22,7 @@ MnemosaicError
         CommitConflict        another commit took the version
         StoreDenied           the credentials are wrong or do not allow this
         StoreUnavailable      the store did not answer after the allowed tries
+    ClusterError              Ray could not be started or reached
 """
 
 from __future__ import annotations
@@ -168,3 +169,7 @@ class StoreDenied(StoreError):
 
 class StoreUnavailable(StoreError):
     """The store did not answer within the allowed tries."""
+
+
+class ClusterError(MnemosaicError):
+    """Ray could not be started here, or the cluster at the address given could not be reached."""

@@ -63,7 +63,7 @@ class ScaleRun:
 class ScaleFigures:
     """The runs, and the powers of the size with which they grow from the smallest to the largest; None with one size.
 
-    ``time``: of all seconds but the start-up. ``driver`` and ``worker``: of their own memory.
+    ``time``: of all seconds but the start-up. ``driver`` and ``worker``: of what they allocated.
     """
 
     runs: list[ScaleRun]

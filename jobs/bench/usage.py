@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from collections.abc import Iterator
@@ -15,39 +16,35 @@ from operators.errors import UsageError
 Kind = Literal["driver", "worker", "raylet", "other"]
 
 _PROC = Path("/proc")
+_AMOUNTS = ("VmRSS", "RssAnon", "RssShmem")
 _MIB = 1 << 20
 
 
 @dataclass(frozen=True)
 class Usage:
-    """Bytes of one process. ``rss``: resident, shared pages counted whole. ``pss``: shared pages divided among their users.
+    """Bytes of one process that are resident: all, its own (what it allocated), and shared memory (Ray's object store).
 
-    ``shared``: its part of shared memory (Ray's object store), in ``pss`` terms; ``own`` is the rest of ``pss``.
+    The rest are pages of files, libraries above all, which processes share and the system can take back.
     """
 
-    rss: int
-    pss: int
+    resident: int
+    own: int
     shared: int
-
-    @property
-    def own(self) -> int:
-        """Without the object store."""
-        return self.pss - self.shared
 
 
 @dataclass
 class Peaks:
     """Most MiB seen at one moment. ``workers_*`` are sums over Ray's workers, ``worker_*`` of the largest alone.
 
-    ``*_rss`` is what ``top`` shows and counts pages of the object store in every worker that touches them; ``*_own`` counts
-    shared pages once and leaves the object store out, which is ``object_store``.
+    ``*_resident`` is what ``top`` shows: pages of libraries and of the object store count in every process that touched
+    them. ``*_own`` is what the process allocated. ``object_store`` is the shared memory of the process that has most.
     """
 
-    driver_rss: float = 0.0
+    driver_resident: float = 0.0
     driver_own: float = 0.0
-    worker_rss: float = 0.0
+    worker_resident: float = 0.0
     worker_own: float = 0.0
-    workers_rss: float = 0.0
+    workers_resident: float = 0.0
     workers_own: float = 0.0
     raylet_own: float = 0.0
     other_own: float = 0.0
@@ -60,15 +57,14 @@ class Peaks:
         by_kind: dict[str, list[Usage]] = {"driver": [], "worker": [], "raylet": [], "other": []}
         for kind, usage in found:
             by_kind[kind].append(usage)
-        for kind, one, rest in (("driver", "driver", None), ("worker", "worker", "workers")):
-            self._raise(f"{one}_rss", max((usage.rss for usage in by_kind[kind]), default=0))
-            self._raise(f"{one}_own", max((usage.own for usage in by_kind[kind]), default=0))
-            if rest:
-                self._raise(f"{rest}_rss", sum(usage.rss for usage in by_kind[kind]))
-                self._raise(f"{rest}_own", sum(usage.own for usage in by_kind[kind]))
+        for kind in ("driver", "worker"):
+            self._raise(f"{kind}_resident", max((usage.resident for usage in by_kind[kind]), default=0))
+            self._raise(f"{kind}_own", max((usage.own for usage in by_kind[kind]), default=0))
+        self._raise("workers_resident", sum(usage.resident for usage in by_kind["worker"]))
+        self._raise("workers_own", sum(usage.own for usage in by_kind["worker"]))
         self._raise("raylet_own", sum(usage.own for usage in by_kind["raylet"]))
         self._raise("other_own", sum(usage.own for usage in by_kind["other"]))
-        self._raise("object_store", sum(usage.shared for _, usage in found))
+        self._raise("object_store", max((usage.shared for _, usage in found), default=0))
         self.most_workers = max(self.most_workers, len(by_kind["worker"]))
         self.samples += 1
 
@@ -78,7 +74,7 @@ class Peaks:
 
 @dataclass
 class Watching:
-    """What a sampler has seen so far; ``busy_seconds`` is what looking cost."""
+    """What a sampler has seen so far; ``busy_seconds`` is the CPU time that looking took."""
 
     peaks: Peaks = field(default_factory=Peaks)
     busy_seconds: float = 0.0
@@ -87,18 +83,16 @@ class Watching:
 @contextmanager
 def watching(pid: int, every: float) -> Iterator[Watching]:
     """Look at a process and its descendants every so many seconds, for the time of the block."""
-    if not (_PROC / "self" / "smaps_rollup").exists():
-        raise UsageError("memory is read from /proc/<pid>/smaps_rollup, which only Linux has")
+    if usage_of(os.getpid()) is None:
+        raise UsageError("memory is read from /proc/<pid>/status, which only Linux has")
     seen = Watching()
     stop = threading.Event()
 
     def look() -> None:
         while not stop.is_set():
-            began = time.perf_counter()
             seen.peaks.add(_tree(pid))
-            spent = time.perf_counter() - began
-            seen.busy_seconds += spent
-            stop.wait(max(every - spent, every / 2))
+            seen.busy_seconds = time.thread_time()
+            stop.wait(every)
 
     thread = threading.Thread(target=look, daemon=True)
     thread.start()
@@ -136,14 +130,12 @@ def descendants(pid: int) -> list[int]:
 
 def usage_of(pid: int) -> Usage | None:
     """Memory of a process; None where it has ended."""
-    text = _read(_PROC / str(pid) / "smaps_rollup")
-    amounts = {}
-    for line in (text or "").splitlines()[1:]:
-        name, _, value = line.partition(":")
-        amounts[name] = int(value.split()[0]) * 1024
-    if "Rss" not in amounts:
+    lines = (_read(_PROC / str(pid) / "status") or "").splitlines()
+    amounts = {name: value.split() for name, _, value in (line.partition(":") for line in lines)}
+    if not all(name in amounts for name in _AMOUNTS):  # it has ended, and its parent has not noticed yet
         return None
-    return Usage(amounts["Rss"], amounts["Pss"], amounts.get("Pss_Shmem", 0))
+    resident, own, shared = (int(amounts[name][0]) * 1024 for name in _AMOUNTS)
+    return Usage(resident, own, shared)
 
 
 def _kind(pid: int) -> Kind:

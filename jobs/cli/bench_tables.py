@@ -90,15 +90,15 @@ def print_scale(found: ScaleFigures) -> None:
 
 
 _PEAKS = (
-    ("peak MiB: driver, resident", "driver_rss"),
-    ("  its own (no object store)", "driver_own"),
-    ("  largest worker, resident", "worker_rss"),
-    ("  its own", "worker_own"),
-    ("  all workers, resident", "workers_rss"),
-    ("  their own", "workers_own"),
-    ("  raylet, its own", "raylet_own"),
-    ("  Ray's other processes", "other_own"),
-    ("  object store", "object_store"),
+    ("peak MiB: driver, resident", "driver_resident"),
+    ("  allocated", "driver_own"),
+    ("  largest worker, resident", "worker_resident"),
+    ("  allocated", "worker_own"),
+    ("  all workers, resident", "workers_resident"),
+    ("  allocated", "workers_own"),
+    ("raylet, allocated", "raylet_own"),
+    ("Ray's other processes, allocated", "other_own"),
+    ("object store", "object_store"),
     ("workers at once", "most_workers"),
 )
 
