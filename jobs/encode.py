@@ -23,7 +23,7 @@ HOME = "home"
 TEXTS = pa.schema([pa.field(HOME, pa.string(), nullable=False), *NEEDED])
 """Texts on their way to an encoder; ``home`` is the bucket they belong to, or the place of the shared ones."""
 
-_LIGHT = Resources(cpus=0.1)
+_LIGHT = Resources(cpus=1)
 
 _SHARED_LIMIT = 250_000
 """Most texts that are encoded once for several buckets: every bucket looks through them. Beyond it, once per bucket."""

@@ -67,7 +67,9 @@ def call_per_batch(model: str, texts: Sequence[str]) -> float:
 def _load(model: str, texts: Sequence[str]) -> Any:
     import torch
     from sentence_transformers import SentenceTransformer
+    from transformers.utils.logging import disable_progress_bar
 
+    disable_progress_bar()
     encoder = SentenceTransformer(model, device="cpu", model_kwargs={"dtype": torch.float32})
     encoder.encode(list(texts[:_WARM_UP]), batch_size=BATCH, show_progress_bar=False)
     return encoder

@@ -5,14 +5,14 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 from configs.settings import Settings
 from jobs.backfill import BackfillReport, BackfillRequest, backfill
-from jobs.bench.apart import apart, together
+from jobs.bench.alone import rate_alone
+from jobs.bench.apart import apart
 from jobs.bench.baseline import Checkpoint, call_per_batch, find_checkpoint, whole_call
 from jobs.bench.conversations import folders, questions, write_sessions
 from jobs.bench.encoders import Choice
@@ -29,7 +29,6 @@ from operators.units import embedding_texts, units_of
 
 Tell = Callable[[str], None]
 
-_WARM_UP = 16
 _STUB = Choice("stub", "fp32")
 
 
@@ -138,26 +137,6 @@ def gather_texts(sources: Sequence[str], settings: Settings, encoder: TextEncode
             units = units_of(data.rounds, encoder.spans)
             found |= dict.fromkeys(text for text in embedding_texts(units).to_pylist() if text is not None)
     return list(found)
-
-
-# --- the encoder alone ----------------------------------------------------------------------------------------------
-
-
-def rate_alone(choice: Choice, texts: Sequence[str], processes: int) -> float:
-    """Texts a second in so many processes of one thread each, which share them evenly and have loaded the model before."""
-    by_length = sorted(texts, key=len, reverse=True)
-    shares = [(choice, by_length[number::processes]) for number in range(processes)]
-    return len(texts) / together(_encode_share, shares)
-
-
-def _encode_share(choice: Choice, texts: Sequence[str]) -> Callable[[], None]:
-    encoder = choice.load(1)
-    encoder.encode(list(texts[:_WARM_UP]))
-    return partial(_encode_all, encoder, texts)
-
-
-def _encode_all(encoder: TextEncoder, texts: Sequence[str]) -> None:
-    encoder.encode(texts)
 
 
 # --- the pipeline ---------------------------------------------------------------------------------------------------

@@ -142,8 +142,9 @@ def _backfill(folder: Path, arguments: Sequence[str]) -> tuple[dict[str, Any], P
         _child(command, out, notes) as child,
         watching(child.pid, _SAMPLE_SECONDS) as seen,
     ):
-        code = child.wait()
-    if code != 0:
+        while child.poll() is None:  # not wait(): a signal that another thread takes would not end it
+            time.sleep(0.1)
+    if child.returncode != 0:
         last = told.read_text(encoding="utf-8", errors="replace").strip().splitlines()[-5:]
         raise MnemosaicError("the backfill under measurement failed:\n" + "\n".join(last))
     return json.loads(said.read_text(encoding="utf-8")), seen.peaks, seen.busy_seconds
@@ -151,12 +152,12 @@ def _backfill(folder: Path, arguments: Sequence[str]) -> tuple[dict[str, Any], P
 
 @contextmanager
 def _child(command: Sequence[str], out: Any, notes: Any) -> Iterator[subprocess.Popen[bytes]]:
-    """A process that does not outlive the block: asked to stop as by Ctrl-C, so that Ray stops too, then made to."""
+    """A process that does not outlive the block: asked to stop, so that Ray stops too, then made to."""
     child = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=notes, start_new_session=True)
     try:
         yield child
     finally:
-        for stop in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
+        for stop in (signal.SIGTERM, signal.SIGKILL):
             if child.poll() is not None:
                 break
             child.send_signal(stop)

@@ -137,7 +137,8 @@ def print_search(one: OneUser, many: ManyUsers) -> None:
 
 
 def print_recall(rows: Sequence[RecallRow], k: int, neighbours: int) -> None:
-    """A row a benchmark, an encoder and a set of signals."""
+    """A row a benchmark, an encoder and a set of signals; encoders after the first are compared with it."""
+    first = {(row.benchmark, row.signals): row.at_k for row in reversed(rows)}
     cells = [
         [
             row.benchmark,
@@ -145,15 +146,16 @@ def print_recall(rows: Sequence[RecallRow], k: int, neighbours: int) -> None:
             " + ".join(row.signals),
             f"{row.questions:,}",
             f"{row.at_k:.4f}",
+            f"{100 * (row.at_k - first[row.benchmark, row.signals]):+.2f}",
             f"{row.with_neighbours:.4f}",
         ]
         for row in rows
     ]
-    print_table(["benchmark", "encoder", "signals", "questions", f"R@{k}", f"R@{k}+-{neighbours}"], cells)
-    for row in rows:
-        if row.questions < row.asked:
-            note(f"{row.benchmark}: {row.asked - row.questions} questions name only evidence that is not in the store")
-            break
+    against = f"points from {rows[0].encoder}"
+    print_table(["benchmark", "encoder", "signals", "questions", f"R@{k}", against, f"R@{k}+-{neighbours}"], cells)
+    for benchmark, lost in {row.benchmark: row.asked - row.questions for row in rows}.items():
+        if lost:
+            note(f"{benchmark}: {lost} questions left out, none of their evidence is in the store")
 
 
 def _ms(latency: Latency) -> list[str]:
