@@ -17,19 +17,19 @@ S3_BUCKET = "mnemosaic-tests"
 
 
 @pytest.fixture(scope="session")
-def ray_cluster() -> Iterator[None]:
-    """A real local Ray with two CPUs, for the whole session."""
+def ray_cluster() -> Iterator[str]:
+    """A real Ray, for the whole session; yields the address at which other processes join it."""
     import ray
 
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     ray.init(
-        num_cpus=2,
+        num_cpus=3,
         include_dashboard=False,
         object_store_memory=256 << 20,
         log_to_driver=False,
         logging_level=logging.WARNING,
     )
-    yield
+    yield ray.get_runtime_context().gcs_address
     ray.shutdown()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, cast
@@ -37,7 +38,27 @@ def fingerprint(model: str, window: int | None, numeric: str) -> dict[str, Any]:
         "pooling": "files:" + _hash(folder, _SHAPE, model)[:16],
         "window": None if window is None else resolve_window(KIND, window, _UNBOUNDED, window),
         "numeric": resolve_numeric(KIND, numeric, MODES),
+        "dim": _dim(folder, model),
     }
+
+
+def _dim(folder: Path, model: str) -> int:
+    """Numbers in a vector, as the files of the last module that shapes it say. EncoderError where none does."""
+    modules = json.loads((folder / "modules.json").read_text(encoding="utf-8"))
+    for module in reversed(modules):
+        kind = module["type"].rpartition(".")[2]
+        if kind in ("Dense", "Pooling"):
+            config = json.loads((folder / module["path"] / "config.json").read_text(encoding="utf-8"))
+            return int(config["out_features"]) if kind == "Dense" else _pooled(config)
+    raise EncoderError(f"{model!r} has neither a pooling nor a dense module: the width of its vectors is not known")
+
+
+def _pooled(config: dict[str, Any]) -> int:
+    """Width of pooled vectors; several ways of pooling are concatenated. Older files have a switch for each way."""
+    width = int(config.get("embedding_dimension") or config["word_embedding_dimension"])
+    ways = config.get("pooling_mode", "mean")
+    switched = sum(value is True for name, value in config.items() if name.startswith("pooling_mode_"))
+    return width * max(1, switched if "pooling_mode" not in config else 1 if isinstance(ways, str) else len(ways))
 
 
 def _folder(model: str) -> Path:
@@ -85,7 +106,9 @@ class SentenceTransformersEncoder:
         if window is not None:
             self._model.max_seq_length = window
         self.window = int(self._model.max_seq_length or 0)
-        self.dim = int(self._model.encode([""], convert_to_numpy=True).shape[1])
+        self.dim: int = self.fingerprint["dim"]
+        if (found := self._model.encode([""], convert_to_numpy=True).shape[1]) != self.dim:
+            raise EncoderError(f"{model!r} makes vectors of {found} numbers, its files say {self.dim}")
         self._tokenizer: Any = self._model.tokenizer
         if not getattr(self._tokenizer, "is_fast", False) or self.window < 8:
             raise EncoderError(f"{model!r} has no fast tokenizer or no window: texts could not be cut to what it sees")

@@ -117,15 +117,20 @@ def _argv(command: Sequence[str]) -> list[str]:
 
 
 class Cli:
-    """The command line, run from outside."""
+    """The command line, run from outside.
 
-    def __init__(self, home: Path, env: Mapping[str, str] | None = None) -> None:
+    Backfills that nothing happens to share one Ray cluster, given by address; those that are started to be killed, or in
+    an environment of their own, get the local one that users get.
+    """
+
+    def __init__(self, home: Path, cluster: str | None, env: Mapping[str, str] | None = None) -> None:
         self._home = home
+        self._cluster = cluster
         self._started: list[Running] = []
         self.env = {**os.environ, "COLUMNS": "250", "NO_COLOR": "1", "TERM": "dumb", **(env or {})}
 
     def with_env(self, env: Mapping[str, str]) -> Cli:
-        other = Cli(self._home, {**self.env, **env})
+        other = Cli(self._home, None, {**self.env, **env})
         other._started = self._started
         return other
 
@@ -163,7 +168,8 @@ class Cli:
     def backfill(
         self, *sources: str | Path, store: str | Path, more: Sequence[str] = (), config: Path | None = TEST_CONFIG
     ) -> Done:
-        return self.ok(*backfill_words(sources, store, more, config))
+        cluster = () if self._cluster is None else ("--ray-address", self._cluster)
+        return self.ok(*backfill_words(sources, store, (*more, *cluster), config))
 
     def start(
         self, *sources: str | Path, store: str | Path, more: Sequence[str] = (), config: Path | None = TEST_CONFIG
@@ -346,8 +352,8 @@ def until() -> Callable[..., bool]:
 
 
 @pytest.fixture(scope="session")
-def cli(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cli]:
-    runner = Cli(tmp_path_factory.mktemp("cli"))
+def cli(tmp_path_factory: pytest.TempPathFactory, ray_cluster: str) -> Iterator[Cli]:
+    runner = Cli(tmp_path_factory.mktemp("cli"), ray_cluster)
     yield runner
     runner.end_all()
 

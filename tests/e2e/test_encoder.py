@@ -23,9 +23,11 @@ TALK = [
     ("The committee rejected my thesis title.", "Try another wording."),
     ("I watched a meteor shower with Daniel.", "It must have been lovely."),
 ]
-LONG = ("We spoke at length about the quarterly figures and the seating plan of the office. " * 60) + (
-    "At the very end we brought home a kitten from the shelter."
+ENDING = (
+    "At the very end we brought home a kitten from the shelter. She purrs, chases yarn and sleeps on the windowsill. "
+    "The vet checked her paws and whiskers, and we bought a litter box, a scratching post and little bowls. "
 )
+LONG = "We spoke at length about the quarterly figures and the seating plan of the office. " * 60 + ENDING * 5
 
 
 @dataclass(frozen=True)

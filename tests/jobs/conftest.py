@@ -20,7 +20,7 @@ def settings() -> Settings:
             "store": {"buckets": 3},
             "sources": {"split_bytes": 2048, "fragment_rounds": 9},
             "encoder": {"kind": "stub", "block_units": 32},
-            "ray": {"num_cpus": 2, "object_store_mb": 128},
+            "ray": {"num_cpus": 2, "object_store_mb": 128, "encode_actors": 1},
         },
         origin="tests",
     )

@@ -69,7 +69,8 @@ def test_an_interrupted_run_leaves_nothing(tmp_path: Path, config: Path) -> None
 
 
 def test_a_failing_backfill_is_told(tmp_path: Path) -> None:
-    settings = Settings.model_validate({"ray": {"object_store_mb": 1}})  # Ray wants more
+    settings = Settings()
+    settings = settings.model_copy(update={"ray": settings.ray.model_copy(update={"num_cpus": 0})})  # it refuses these
     with pytest.raises(MnemosaicError, match="the backfill under measurement failed"):
         measure_scale([1], 1, settings, temp=tmp_path, tell=lambda _: None)
     assert list(tmp_path.iterdir()) == []

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from operators.encode.text import load_text_encoder, text_fingerprint
-from operators.errors import WeightsMissing
+from operators.errors import EncoderError, WeightsMissing
 
 needs_torch = pytest.mark.skipif(
     importlib.util.find_spec("sentence_transformers") is None, reason="needs the torch extra: pip install 'mnemosaic[torch]'"
@@ -51,6 +52,7 @@ def test_a_model_encodes_cuts_and_is_told_apart(tmp_path: Path) -> None:
     assert "".join(TEXTS[2][start:end] for start, end in spans) == TEXTS[2]
     assert len(spans) > 1
     assert encoder.fingerprint == text_fingerprint("sentence-transformers", model=str(folder))
+    assert encoder.fingerprint["dim"] == 32
 
 
 @needs_torch
@@ -68,6 +70,41 @@ def test_a_narrower_window_and_bf16_are_taken(tmp_path: Path) -> None:
     assert narrow.window == 16
     assert len(narrow.spans(TEXTS[2])) > len(plain.spans(TEXTS[2]))
     assert (narrow.encode(TEXTS[:1]) * plain.encode(TEXTS[:1])).sum() > 0.98
+
+
+@pytest.mark.parametrize(
+    ("modules", "dim"),
+    [
+        ({"1_Pooling": ("Pooling", {"word_embedding_dimension": 8, "pooling_mode_mean_tokens": True})}, 8),
+        (
+            {
+                "1_Pooling": (
+                    "Pooling",
+                    {"word_embedding_dimension": 8, "pooling_mode_mean_tokens": True, "pooling_mode_max_tokens": True},
+                )
+            },
+            16,
+        ),
+        ({"1_Pooling": ("Pooling", {"embedding_dimension": 8, "pooling_mode": "cls"})}, 8),
+        ({"1_Pooling": ("Pooling", {"embedding_dimension": 8, "pooling_mode": ["cls", "mean"]})}, 16),
+        ({"1_Pooling": ("Pooling", {"embedding_dimension": 8}), "2_Dense": ("Dense", {"out_features": 5})}, 5),
+    ],
+)
+def test_the_width_is_read_from_the_files(tmp_path: Path, modules: dict[str, tuple[str, object]], dim: int) -> None:
+    named = [{"path": path, "type": f"sentence_transformers.models.{kind}"} for path, (kind, _) in modules.items()]
+    (tmp_path / "modules.json").write_text(json.dumps([{"path": "", "type": "x.Transformer"}, *named]), encoding="utf-8")
+    (tmp_path / "model.safetensors").write_bytes(b"")
+    for path, (_, config) in modules.items():
+        (tmp_path / path).mkdir()
+        (tmp_path / path / "config.json").write_text(json.dumps(config), encoding="utf-8")
+    assert text_fingerprint("sentence-transformers", model=str(tmp_path))["dim"] == dim
+
+
+def test_a_model_that_does_not_say_its_width_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "modules.json").write_text('[{"path": "", "type": "x.Transformer"}]', encoding="utf-8")
+    (tmp_path / "model.safetensors").write_bytes(b"")
+    with pytest.raises(EncoderError, match="neither a pooling nor a dense module"):
+        text_fingerprint("sentence-transformers", model=str(tmp_path))
 
 
 def test_a_folder_without_weights_is_refused(tmp_path: Path) -> None:
