@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -32,6 +33,7 @@ class Setting:
     base: Path
     config: Path
     expected: dict[str, Any]
+    seen: frozenset[tuple[int, ...]]
 
 
 @pytest.fixture(scope="module")
@@ -53,9 +55,16 @@ def setting(cli: Any, make: Any, tmp_path_factory: pytest.TempPathFactory) -> Se
         users = range(part, USERS, 4)
         sessions = [_session(make, user, number) for user in users for number in range(SESSIONS)]
         make.jsonl(root / "src" / f"part-{part}.jsonl", sessions)
-    cli.backfill(base, store=root / "whole", config=config)
-    cli.backfill(root / "src", store=root / "whole", config=config)
-    return Setting(root / "src", base, config, cli.status(root / "whole"))
+    whole = root / "whole"
+    cli.backfill(base, store=whole, config=config)
+    running = cli.start(root / "src", store=whole, config=config)
+    seen = set()
+    while running.running():
+        seen.add(_heights(whole))
+        time.sleep(0.02)
+    done = running.wait()
+    assert done.code == 0, str(done)
+    return Setting(root / "src", base, config, cli.status(whole), frozenset(seen | {_heights(whole)}))
 
 
 def _session(make: Any, user: int, number: int) -> dict[str, Any]:
@@ -95,9 +104,8 @@ def test_killed_at_every_stage_it_ends_as_if_never_killed(
             assert cli.status(store) == before, f"readers see something new after a kill at '{stage}'"
     assert killed[:4] == list(STAGES)[:4]
     last = cli.backfill(setting.folder, store=store, config=setting.config)
-    after = cli.status(store)
-    assert _logical(after) == _logical(setting.expected), str(last)
-    assert reads.number(last, "encoded") < UNITS // 2, f"finished buckets were encoded again\n{last}"
+    assert _logical(cli.status(store)) == _logical(setting.expected), str(last)
+    assert len(set(_runs(store)) - old_runs) == 1, "a rerun picks up the run that was killed, it does not start another"
 
 
 def test_the_summary_tells_what_was_encoded_and_what_was_found(
@@ -108,29 +116,15 @@ def test_the_summary_tells_what_was_encoded_and_what_was_found(
     assert until(partial(_seen_or_ended, running, store, set(), "buckets/*.json", 3), 120), running.output()
     assert running.running(), running.output()
     running.kill_driver()
-    assert not list((store / "snapshots").glob("0*")) or cli.status(store)["version"] == 0
     last = cli.backfill(setting.folder, store=store, config=setting.config)
     encoded, found = reads.number(last, "encoded"), reads.number(last, "found")
     assert encoded + found == UNITS, str(last)
-    assert found >= UNITS * 3 // BUCKETS // 4, str(last)
-    assert len(_runs(store)) == 1, "the rerun picks up the run, it does not start another"
-    assert cli.status(store)["rounds"] == UNITS // 2
+    assert found >= UNITS * 3 // BUCKETS // 4, f"what three finished buckets hold was encoded again\n{last}"
 
 
-def test_a_reader_beside_a_backfill_sees_the_old_or_the_new_version_never_a_mix(
-    cli: Any, setting: Setting, tmp_path: Path
-) -> None:
-    store = tmp_path / "store"
-    cli.backfill(setting.base, store=store, config=setting.config)
-    running = cli.start(setting.folder, store=store, config=setting.config)
-    seen = set()
-    while running.running():
-        seen.add(_heights(store))
-    done = running.wait()
-    assert done.code == 0, str(done)
-    assert seen <= {(1, 0, 0), (1, SESSIONS * ROUNDS, SESSIONS * ROUNDS)}
-    assert (1, 0, 0) in seen
-    assert _heights(store) == (1, SESSIONS * ROUNDS, SESSIONS * ROUNDS)
+def test_a_reader_beside_a_backfill_sees_the_old_or_the_new_version_never_a_mix(setting: Setting) -> None:
+    """One memory, opened again and again while the uninterrupted run worked, read three users each time."""
+    assert setting.seen == {(1, 0, 0), (1, SESSIONS * ROUNDS, SESSIONS * ROUNDS)}
 
 
 def _heights(store: Path) -> tuple[int, ...]:
