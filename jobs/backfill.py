@@ -19,10 +19,10 @@ from jobs.run import Run, RunPlan, finish, take_up
 from jobs.settle import Settler, Tally
 from jobs.sources import files_for
 from jobs.stages import RESULTS, Resources, Stage, Work, cluster, through
-from jobs.survey import Surveyed, piece_bytes, read_orders, survey_sources, without_identical
+from jobs.survey import Surveyed, piece_bytes, read_orders, survey_sources
 from jobs.watch import Progress, Watch
 from operators.encode.text import text_fingerprint
-from operators.records import QUARANTINE, ROUND, TENANT
+from operators.records import DEFAULT_TENANT, QUARANTINE, ROUND, TENANT, require_scope
 from operators.sources.files import SourceFile, find_sources
 from operators.store.commit import create_store, latest_version
 from operators.store.manifest import Snapshot, StoreSpec
@@ -86,8 +86,9 @@ def backfill(request: BackfillRequest, settings: Settings, progress: Callable[[P
     where the store fails. What cannot be read is quarantined, never raised.
     """
     began = time.monotonic()
-    sources, identical = without_identical(find_sources(request.sources, files_for))
+    require_scope(request.tenant, DEFAULT_TENANT if request.user is None else request.user)
     objects = open_objects(request.store)
+    sources = outside(objects.uri, find_sources(request.sources, files_for))
     spec = create_store(objects, _spec(settings, sources))
     address = request.ray_address or settings.ray.address
     with cluster(
@@ -110,7 +111,7 @@ def backfill(request: BackfillRequest, settings: Settings, progress: Callable[[P
         superseded=outcome.tally.superseded,
         quarantined=outcome.quarantined,
         ignored_files=outcome.ignored,
-        identical_files=tuple(identical),
+        identical_files=outcome.copies,
         missing_pictures=outcome.missing_pictures,
         encoded=outcome.tally.encoded,
         found=outcome.tally.found,
@@ -128,6 +129,12 @@ def _spec(settings: Settings, sources: Sequence[SourceFile]) -> StoreSpec:
     return StoreSpec(buckets=auto_buckets(sources) if buckets == "auto" else buckets, encoder=fingerprint)
 
 
+def outside(store_uri: str, sources: Sequence[SourceFile]) -> list[SourceFile]:
+    """The sources that do not lie in the store itself, as they do where a store stands in the folder that is read."""
+    inside = store_uri.rstrip("/") + "/"
+    return [source for source in sources if not source.uri.startswith(inside)]
+
+
 def auto_buckets(sources: Sequence[SourceFile]) -> int:
     """Buckets for a new store: a power of two, so that one holds about 16 MiB of the first sources' text."""
     total = sum(source.size for source in sources)
@@ -143,6 +150,7 @@ class _Outcome:
     read: int
     quarantined: int
     ignored: tuple[str, ...]
+    copies: tuple[str, ...]
     missing_pictures: int
     tally: Tally
     published: bool
@@ -178,6 +186,7 @@ class _Job:
             read=sum(task.rounds for task in done),
             quarantined=len(fresh),
             ignored=tuple(uri for uri, _ in surveyed.ignored),
+            copies=surveyed.copies,
             missing_pictures=sum(task.missing_pictures for task in done),
             tally=tally,
             published=published,

@@ -113,7 +113,7 @@ def merge_bucket(
     incoming = read_pieces(objects, order.pieces)
     base = read_table_verified(objects, order.base.files[ROUNDS_FILE]) if order.base else ROUNDS.empty_table()
     merged = merge_rounds(base, incoming)
-    if merged.added == 0 and merged.replaced == 0:
+    if merged.added == merged.replaced == merged.moved == 0:
         return MergeOutcome(order.bucket, merged.unchanged, merged.superseded, None)
     return MergeOutcome(order.bucket, merged.unchanged, merged.superseded, _draft(objects, prefix, order, merged, spans))
 

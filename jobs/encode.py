@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from operators.encode.text import TextEncoder
 
 from jobs.build import NEEDED, SHARED, Draft, shared_keys, vector_block
 from jobs.stages import RESULTS, Resources, Stage, Work, apply, stream, tasks
+from operators.encode.text import TextEncoder
 from operators.records import CONTENT_KEY
 from operators.store.manifest import DataFile
 from operators.store.objects import ObjectStore

@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 from jobs.sources import files_for
 from operators.errors import ObjectNotFound, SourceError
 from operators.merge import FILE_RANK, FRAGMENT, LINE_RANK, PART_RANK
-from operators.records import QUARANTINE, ROUND, TENANT, bucket_of, media_key, round_rows
+from operators.records import METADATA, QUARANTINE, ROUND, TENANT, bucket_of, media_key, round_rows
 from operators.sources.files import SourceFile
 from operators.sources.media import PictureCache, PictureLimits, attach_pictures
 from operators.sources.read import Parsed, ReadScope, Split, SplitEnd, read_split
@@ -28,7 +28,7 @@ REJECTED = pa.schema([*QUARANTINE, pa.field(FILE_RANK, pa.int64()), pa.field(PAR
 
 _FRAGMENT_BYTES = 64 << 20
 _REJECTED_ROWS = 50_000
-_REFRESH_MEDIA_AFTER = timedelta(hours=1)
+_REFRESH_MEDIA_AFTER = timedelta(minutes=5)
 
 
 @dataclass(frozen=True)
@@ -128,11 +128,12 @@ class _FragmentWriter:
         session = parsed.session
         bucket = bucket_of(self._values.tenant, session.user_id, self._values.buckets)
         rows = round_rows(self._values.tenant, session.user_id, session.rounds, split.file.uri)
-        ranks = {FILE_RANK: rank, PART_RANK: split.index, LINE_RANK: parsed.line}
+        ranks = {FILE_RANK: rank, PART_RANK: split.index, LINE_RANK: self._done.sessions}
         self._rows.setdefault(bucket, []).extend(row | ranks for row in rows)
         self._done.sessions += 1
         self._count += len(rows)
         self._bytes += sum(len(message.text) for record in session.rounds for message in record.messages)
+        self._bytes += sum(len(row[METADATA]) for row in rows)
         if self._count >= self._values.fragment_rounds or self._bytes >= _FRAGMENT_BYTES:
             self.flush()
 

@@ -22,7 +22,7 @@ from jobs.run import Run
 from jobs.stages import RESULTS, Resources, Stage, Work, through
 from jobs.watch import Progress, Watch
 from operators.encode.text import TextEncoder, load_text_encoder
-from operators.errors import CommitConflict, StoreUnavailable
+from operators.errors import CommitConflict, StoreError, StoreUnavailable
 from operators.records import QUARANTINE
 from operators.store.commit import latest_version, load_snapshot, publish
 from operators.store.manifest import BucketFiles, DataFile, Snapshot, StoreSpec, bucket_from_dict, bucket_to_dict
@@ -88,6 +88,7 @@ class Settler:
             if not changed and quarantine == base.quarantine and base.version > 0:
                 return base, False
             snapshot = self._next(base, changed, quarantine)
+            self._require_files(changed)
             try:
                 self.watch.timed("commit", partial(publish, self.run.objects, snapshot))
             except CommitConflict:
@@ -102,6 +103,16 @@ class Settler:
     def _add_up(self, built: Mapping[int, _Built]) -> None:
         for name in ("added", "replaced", "unchanged", "superseded"):
             setattr(self.tally, name, sum(getattr(part, name) for part in built.values()))
+
+    def _require_files(self, changed: Mapping[int, BucketFiles]) -> None:
+        """StoreError where a file about to be named is gone: a ``gc`` with too short a grace took it for rubbish."""
+        there = {info.key for info in self.run.objects.list(self.run.key("data") + "/")}
+        gone = [file.path for bucket in changed.values() for file in bucket.files.values() if file.path not in there]
+        if gone:
+            raise StoreError(
+                f"{len(gone)} files of this run are gone from {self.run.objects.uri}, {gone[0]} first: a gc with too "
+                f"short a grace removed them. Nothing was published. Delete everything below {self.run.key()}/ and run again"
+            )
 
     def _next(self, base: Snapshot, changed: Mapping[int, BucketFiles], quarantine: DataFile | None) -> Snapshot:
         return replace(
@@ -121,6 +132,7 @@ class Settler:
     def _build(self, pieces: Mapping[int, Pieces], base: Snapshot, built: dict[int, _Built]) -> None:
         """Bring the named buckets up to the base plus what was read; what an earlier process finished is taken over."""
         marked = {int(name): raw for name, raw in self.run.markers("buckets").items()} if pieces else {}
+        first = not built  # a rebase finds done what this very run encoded
         left: list[MergeOrder] = []
         for bucket, parts in pieces.items():
             marker = marked.get(bucket)
@@ -136,7 +148,7 @@ class Settler:
                 built[outcome.bucket] = _Built(_revision(base, outcome.bucket), None, **said)
             else:
                 drafts.append(outcome.draft)
-        self.watch.timed("encode", lambda: self._encode(drafts))
+        self.watch.timed("encode", lambda: self._encode(drafts, first))
         built.update(self.watch.timed("finish", lambda: self._finish(drafts, base)))
 
     def _merge(self, orders: Sequence[MergeOrder]) -> list[MergeOutcome]:
@@ -147,9 +159,10 @@ class Settler:
             self.watch.tell(Progress("merge", len(outcomes), len(orders), "buckets"))
         return outcomes
 
-    def _encode(self, drafts: Sequence[Draft]) -> None:
+    def _encode(self, drafts: Sequence[Draft], first: bool) -> None:
         total = sum(draft.needed.rows for draft in drafts)
-        self.tally.found += sum(draft.found for draft in drafts)
+        if first:
+            self.tally.found += sum(draft.found for draft in drafts)
         ray = self.settings.ray
         done = 0
 

@@ -6,6 +6,7 @@ import contextlib
 import json
 import logging
 import os
+import socket
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
@@ -17,6 +18,8 @@ import ray
 from ray.data import ActorPoolStrategy, DataContext, Dataset
 
 from operators.errors import ClusterError, MnemosaicError
+
+_CONNECT_SECONDS = 10.0
 
 Work = Callable[[pa.Table], pa.Table]
 
@@ -144,17 +147,31 @@ def cluster(address: str | None, *, num_cpus: int | None, object_store_bytes: in
             local = {"num_cpus": cores + 1, "object_store_memory": object_store_bytes, "include_dashboard": False}
             _start({"address": "local", **local}, tries=2)
         else:
+            _require_listener(address)
             _start({"address": address}, tries=1)
     context = DataContext.get_current()
     context.enable_progress_bars = False
     context.execution_options.preserve_order = False
-    logging.getLogger("ray.data").setLevel(logging.ERROR)
+    logging.getLogger("ray.data").setLevel(logging.CRITICAL)  # errors are raised
     try:
         available = int(ray.cluster_resources().get("CPU", 1))  # type: ignore[no-untyped-call]
         yield cores if address is None and not joined else max(1, available - 1)
     finally:
         if not joined:
             ray.shutdown()
+
+
+def _require_listener(address: str) -> None:
+    """ClusterError where nothing listens at ``host:port``: Ray itself would wait for it for many minutes."""
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    if not host or not port.isdigit():
+        return
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), timeout=_CONNECT_SECONDS).close()
+    except (OSError, OverflowError) as error:
+        raise ClusterError(
+            f"no Ray cluster answers at {address}: {error}; check the address (`ray status` on the head node) and the network"
+        ) from error
 
 
 def _start(options: dict[str, Any], tries: int) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any
@@ -16,7 +16,7 @@ from jobs.read import ReadOrder
 from jobs.run import parts_of
 from jobs.sources import files_for
 from jobs.stages import RESULTS, Resources, Stage, Work, through
-from operators.errors import SourceError
+from operators.errors import ObjectNotFound, SourceError
 from operators.sources.files import SourceFile
 from operators.sources.origin import stem_of
 from operators.sources.read import Split, survey
@@ -35,30 +35,34 @@ class Surveyed:
     formats: dict[int, str]
     ignored: tuple[tuple[str, str], ...]
     rejected: tuple[SourceError, ...]
+    copies: tuple[str, ...]
 
 
-def without_identical(sources: Sequence[SourceFile]) -> tuple[list[SourceFile], list[str]]:
-    """The sources without byte-for-byte copies of earlier ones, and the copies' uris. Only equal sizes are compared."""
-    by_size: dict[int, list[SourceFile]] = defaultdict(list)
-    for source in sources:
-        by_size[source.size].append(source)
-    copies: set[str] = set()
-    for group in by_size.values():
-        if len(group) > 1 and group[0].size > 0:
-            seen: set[str] = set()
-            for source in group:
-                digest = _digest(source)
-                if digest in seen:
-                    copies.add(source.uri)
-                seen.add(digest)
-    return [source for source in sources if source.uri not in copies], sorted(copies)
+def copies_of(sources: Sequence[SourceFile]) -> dict[int, int]:
+    """For each source that is byte for byte a copy of an earlier one, both by rank. Only equal sizes are compared."""
+    by_size: dict[int, list[int]] = defaultdict(list)
+    for rank, source in enumerate(sources):
+        by_size[source.size].append(rank)
+    copies: dict[int, int] = {}
+    for ranks in by_size.values():
+        if len(ranks) > 1 and sources[ranks[0]].size > 0:
+            seen: dict[str, int] = {}
+            for rank in ranks:
+                digest = _digest(sources[rank])
+                if digest is not None and seen.setdefault(digest, rank) != rank:
+                    copies[rank] = seen[digest]
+    return copies
 
 
-def _digest(source: SourceFile) -> str:
+def _digest(source: SourceFile) -> str | None:
+    """Hex sha256 of the file; None where it cannot be read, of which the survey will tell."""
     digest = hashlib.sha256()
-    with files_for(source.uri).open(source.uri) as handle:
-        while chunk := handle.read(1 << 20):
-            digest.update(chunk)
+    try:
+        with files_for(source.uri).open(source.uri) as handle:
+            while chunk := handle.read(1 << 20):
+                digest.update(chunk)
+    except (SourceError, OSError, ObjectNotFound):
+        return None
     return digest.hexdigest()
 
 
@@ -90,15 +94,36 @@ def survey_sources(sources: Sequence[SourceFile], *, format: str, user: str | No
         elif result["format"] is not None:
             formats[rank] = result["format"]
             splits[rank] = tuple(Split(**{**split, "file": file}) for split in result["splits"])
+    copies = _same_history(sources, formats, user)
+    for rank in copies:
+        del splits[rank], formats[rank]
     if user is None:
         for rank, error in _ambiguous(sources, formats):
             rejected.append(error)
             del splits[rank], formats[rank]
-    return Surveyed(splits, formats, tuple(sorted(ignored)), tuple(sorted(rejected, key=lambda error: error.file or "")))
+    rejected.sort(key=lambda error: error.file or "")
+    copied = tuple(sources[rank].uri for rank in sorted(copies))
+    return Surveyed(splits, formats, tuple(sorted(ignored)), tuple(rejected), copied)
+
+
+def _same_history(sources: Sequence[SourceFile], formats: Mapping[int, str], user: str | None) -> list[int]:
+    """Readable copies that tell the same history of the same user: where the file's name is the user, names count too."""
+    nameless = _nameless() if user is None else set()
+    return [
+        rank
+        for rank, first in copies_of(sources).items()
+        if rank in formats
+        and first in formats
+        and (formats[rank] not in nameless or stem_of(sources[rank].uri) == stem_of(sources[first].uri))
+    ]
+
+
+def _nameless() -> set[str]:
+    return {form.name for form in FORMATS if not form.names_user}
 
 
 def _ambiguous(sources: Sequence[SourceFile], formats: dict[int, str]) -> list[tuple[int, SourceError]]:
-    nameless = {form.name for form in FORMATS if not form.names_user}
+    nameless = _nameless()
     by_stem: dict[str, list[int]] = defaultdict(list)
     for rank, name in formats.items():
         if name in nameless:

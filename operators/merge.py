@@ -44,13 +44,15 @@ _IDENTITY = [TENANT, USER, SESSION, ROUND]
 class Merged:
     """A bucket's rounds after a merge (``ROUNDS``, sorted by tenant, user, order) and what the merge did, in rounds.
 
-    ``superseded`` counts rounds that the same run gave in a later version too.
+    ``moved`` counts those of the unchanged whose place in their session is another; ``superseded`` counts versions of
+    rounds that the same run gave in a later version too.
     """
 
     rounds: pa.Table
     added: int
     replaced: int
     unchanged: int
+    moved: int
     superseded: int
 
 
@@ -58,14 +60,15 @@ def merge_rounds(base: pa.Table, incoming: pa.Table) -> Merged:
     """Merge ``incoming`` (``FRAGMENT``) into ``base`` (``ROUNDS``).
 
     A round is the same round if tenant, user, session and round id are; the one read last wins, and one that says what
-    the base already says leaves the base's row as it is. The result does not depend on the order of rows.
+    the base already says leaves the base's row as it is but for its place. The result does not depend on the order of rows.
     """
     rows = pa.concat_tables([_as_fragment(base), incoming.cast(FRAGMENT)]).combine_chunks()
     keys = _keys(rows, len(base))
     chosen = _choose(keys)
     placed = _place(chosen)
     rounds = rows.select(ROUNDS.names).take(pa.array(placed["row"].to_numpy()))
-    rounds = rounds.set_column(rounds.schema.get_field_index(ORDER), ROUNDS.field(ORDER), placed[ORDER].to_arrow())
+    for name in (ORDER, POSITION):
+        rounds = rounds.set_column(ROUNDS.get_field_index(name), ROUNDS.field(name), placed[name].to_arrow())
     fresh = chosen.filter(pl.col("seen"))
     replaced = fresh.filter(pl.col("in_base") & pl.col("changed")).height
     added = fresh.filter(~pl.col("in_base")).height
@@ -74,6 +77,7 @@ def merge_rounds(base: pa.Table, incoming: pa.Table) -> Merged:
         added=added,
         replaced=replaced,
         unchanged=fresh.height - added - replaced,
+        moved=fresh.filter(~pl.col("changed") & pl.col("moved")).height,
         superseded=int(fresh["versions"].sum()) - fresh.height,
     )
 
@@ -95,11 +99,12 @@ def _choose(keys: pl.DataFrame) -> pl.DataFrame:
     """One row per round: the base's where nothing changed, else the one read last (content breaks exact ties)."""
     from_base, from_run = pl.col("is_base"), ~pl.col("is_base")
     rounds = (
-        keys.sort([*RANKS, CONTENT_HASH])
+        keys.sort([*RANKS, CONTENT_HASH, POSITION])
         .group_by(_IDENTITY)
         .agg(
             last_row=pl.col("row").last(),
             last_hash=pl.col(CONTENT_HASH).last(),
+            **{POSITION: pl.col(POSITION).last(), "base_position": pl.col(POSITION).filter(from_base).first()},
             base_row=pl.col("row").filter(from_base).first(),
             base_hash=pl.col(CONTENT_HASH).filter(from_base).first(),
             versions=pl.col(CONTENT_HASH).filter(from_run).n_unique(),
@@ -107,11 +112,12 @@ def _choose(keys: pl.DataFrame) -> pl.DataFrame:
         .with_columns(
             seen=pl.col("versions") > 0,
             in_base=pl.col("base_row").is_not_null(),
+            moved=pl.col("base_position") != pl.col(POSITION),
             changed=pl.col("base_hash").is_null() | (pl.col("base_hash") != pl.col("last_hash")),
         )
         .with_columns(row=pl.when("changed").then("last_row").otherwise("base_row"))
     )
-    return rounds.join(keys.select("row", POSITION, TIME), on="row", how="left", validate="1:1")
+    return rounds.join(keys.select("row", TIME), on="row", how="left", validate="1:1")
 
 
 def _place(chosen: pl.DataFrame) -> pl.DataFrame:

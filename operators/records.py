@@ -206,6 +206,11 @@ def require_scope(tenant: str | None, user: str | None) -> tuple[str, str]:
         raise ScopeError("a read needs a tenant: pass --tenant (tenant= in Python)")
     if not isinstance(user, str) or not user.strip():
         raise ScopeError("a read needs a user: pass --user (user= in Python)")
+    for name in (tenant, user):
+        try:
+            name.encode("utf-8")
+        except UnicodeEncodeError as error:
+            raise ScopeError(f"{name!r} is no name of a tenant or user: it is not valid Unicode") from error
     return tenant, user
 
 
@@ -226,7 +231,8 @@ def media_key(sha256: str) -> str:
 
 def unit_id(session_id: str, round_id: str, kind: UnitKind, index: int, span: int) -> str:
     """Id of a unit within its user: its round, its kind, which message or picture, which span of it."""
-    return f"{session_id}/{round_id}/{kind}{index}.{span}"
+    session, round_ = (part.replace("%", "%25").replace("/", "%2F") for part in (session_id, round_id))
+    return f"{session}/{round_}/{kind}{index}.{span}"
 
 
 def round_hash(record: Round) -> str:

@@ -18,6 +18,8 @@ T = TypeVar("T")
 
 _PATIENCE = 300.0
 """Seconds that prepared processes wait for the slowest of them."""
+_FAREWELL = 30.0
+"""Seconds that a process has to end by itself."""
 
 
 def apart(work: Callable[..., T], *values: Any) -> T:
@@ -42,10 +44,14 @@ def together(prepare: Callable[..., Callable[[], object]], shares: Sequence[Sequ
 @contextmanager
 def beside(prepare: Callable[..., Callable[[], object]], shares: Sequence[Sequence[Any]]) -> Iterator[None]:
     """For the time of the block, one process a share repeats what ``prepare(*share)`` returned, without a pause."""
-    with _crew([partial(_repeat, prepare, share) for share in shares]) as pipes:
+    stop = multiprocessing.get_context("spawn").Event()
+    with _crew([partial(_repeat, prepare, share, stop) for share in shares]) as pipes:
         for pipe in pipes:
             _answer(pipe)
-        yield
+        try:
+            yield
+        finally:
+            stop.set()
 
 
 def _share(prepare: Callable[..., Callable[[], object]], share: Sequence[Any], barrier: Any, pipe: Connection) -> None:
@@ -60,7 +66,7 @@ def _share(prepare: Callable[..., Callable[[], object]], share: Sequence[Any], b
         pipe.send((None, f"{type(error).__name__}: {error}"))
 
 
-def _repeat(prepare: Callable[..., Callable[[], object]], share: Sequence[Any], pipe: Connection) -> None:
+def _repeat(prepare: Callable[..., Callable[[], object]], share: Sequence[Any], stop: Any, pipe: Connection) -> None:
     try:
         work = prepare(*share)
         work()
@@ -68,13 +74,13 @@ def _repeat(prepare: Callable[..., Callable[[], object]], share: Sequence[Any], 
     except Exception as error:
         pipe.send((None, f"{type(error).__name__}: {error}"))
         return
-    while True:
+    while not stop.is_set():
         work()
 
 
 @contextmanager
 def _crew(tasks: Sequence[Callable[[Connection], None]]) -> Iterator[list[Connection]]:
-    """Processes that each get the far end of a pipe; ended with the block."""
+    """Processes that each get the far end of a pipe. They are expected to end with the block, and made to when it fails."""
     context = multiprocessing.get_context("spawn")
     crew: list[BaseProcess] = []
     pipes: list[Connection] = []
@@ -86,10 +92,11 @@ def _crew(tasks: Sequence[Callable[[Connection], None]]) -> Iterator[list[Connec
             far.close()
             pipes.append(near)
         yield pipes
+        for process in crew:
+            process.join(_FAREWELL)
     finally:
         for process in crew:
             process.terminate()
-        for process in crew:
             process.join()
 
 

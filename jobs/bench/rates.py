@@ -34,7 +34,7 @@ class EncoderRates:
 
     ``stage`` is over the encode stage's seconds, ``work`` over all seconds but the start-up of Ray. Both hold what every
     stage spends on starting its workers, however little there is to do; ``started`` runs of a handful of rounds show how
-    much that is, and ``stage_running`` and ``work_running`` leave it out (None where it drowns in noise).
+    much that is, and ``stage_running`` and ``work_running`` leave it out (None where it is the greater part).
     """
 
     encoder: str
@@ -64,7 +64,7 @@ def rates(encoder: str, alone: Sequence[float], runs: Sequence[PipelineRun], sta
 
 def _running(encoded: float, whole: Sequence[float], starting: Sequence[float]) -> float | None:
     seconds = float(np.median(whole) - np.median(starting))
-    return encoded / seconds if seconds > 0 else None
+    return encoded / seconds if seconds > np.median(starting) else None
 
 
 def stage_medians(runs: Sequence[PipelineRun]) -> dict[str, float]:

@@ -29,8 +29,8 @@ from operators.store.opening import open_objects
 from operators.units import embedding_texts
 
 QUERY_WORDS = 8
-WARM_USERS = 32
-"""Users that the warm searches go round."""
+COLD_USERS, WARM_USERS = 100, 32
+"""Most users that are searched for the first time, and that the warm searches go round."""
 
 Query = tuple[str, NDArray[np.float32]]
 Tell = Callable[[str], None]
@@ -152,17 +152,16 @@ def make_queries(count: int) -> list[Query]:
 def measure_many_users(
     users: int, rounds: int, queries: int, retrieval: RetrievalSettings, *, temp: Path | None, tell: Tell
 ) -> ManyUsers:
-    """Write a store of many users and search it; at most ``queries`` searches each way, a user a cold one."""
+    """Write a store of many users and search it; ``queries`` warm searches, a cold one a user."""
     with tempfile.TemporaryDirectory(prefix="mnemosaic-search-", dir=temp) as store:
         tell(f"writing a store of {users:,} users with {rounds:,} rounds each")
         build = seconds_of(lambda: build_store(store, users=users, rounds=rounds, processes=cores()))
         tell(f"searching a store of {users:,} users with {rounds:,} rounds each")
         asked = make_queries(queries)
-        picked = np.random.default_rng(users).permutation(users)[:queries].tolist()
-        half = max(1, len(picked) // 2)
+        picked = np.random.default_rng(users).permutation(users).tolist()
         drop_from_cache(Path(store))
-        opening, cold = _first_searches(store, picked[:half], asked, retrieval)
-        _, cached = _first_searches(store, picked[:half], asked, retrieval)
+        opening, cold = _first_searches(store, picked[:COLD_USERS], asked, retrieval)
+        _, cached = _first_searches(store, picked[:COLD_USERS], asked, retrieval)
         return ManyUsers(
             users=users,
             rounds=rounds,

@@ -6,6 +6,7 @@ could not read, 130 interrupted.
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 import traceback
@@ -52,6 +53,9 @@ for family in FAMILIES:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit code. ``--debug`` is taken wherever it stands."""
     arguments = list(sys.argv[1:] if argv is None else argv)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a terminal that lacks a character shows its escape
+            stream.reconfigure(errors="backslashreplace")
     debug, arguments = _take_debug(arguments)
     try:
         app(arguments, prog_name="mnemosaic")
@@ -96,11 +100,17 @@ def _known(error: BaseException | None) -> MnemosaicError | None:
 
 def _after_output(code: int) -> int:
     """``code``, or 141 (as shells report it) where the reader of stdout is gone; nothing is said then."""
+    if sys.stdout is None:
+        return code
     try:
         sys.stdout.flush()
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        print(f"error: the output could not be written: {error.strerror}", file=sys.stderr)
+        return 1
     return code
 
 

@@ -25,7 +25,7 @@ def gc(
     ] = None,
     grace_hours: Annotated[
         float | None,
-        typer.Option("--grace-hours", min=0, metavar="H", help="Spare files younger than this. [settings: 24]"),
+        typer.Option("--grace-hours", min=0, max=1_000_000, metavar="H", help="Spare younger files. [settings: 24]"),
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Count, remove nothing.")] = False,
     config: ConfigOption = None,

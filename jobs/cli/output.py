@@ -15,7 +15,7 @@ from rich.text import Text
 
 from operators.records import OFFSET, PRECISION, TIME, isoformat
 
-_UNSAFE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+_UNSAFE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 """Control characters (all but tab and newline) and the marks that reorder a line."""
 
 _PIPE_WIDTH = 1_000_000
@@ -34,7 +34,8 @@ def one_line(text: str, limit: int) -> str:
 
 def print_json(value: Any) -> None:
     """One JSON document on stdout. Times become ISO 8601; what could drive a terminal is escaped."""
-    text = json.dumps(value, ensure_ascii=False, indent=2, default=_json_default)
+    plain = (sys.stdout.encoding or "").lower().replace("-", "") != "utf8"
+    text = json.dumps(value, ensure_ascii=plain, indent=2, default=_json_default)
     print(_UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", text))
 
 

@@ -42,8 +42,8 @@ class UserIndex:
     def search(
         self, query: str, vector: Floats | None, *, k: int, kappa: int, pool: int, signals: Sequence[str]
     ) -> list[Fused]:
-        """The ``k`` best rounds of the fused signals, best first."""
-        return fuse(self.rankings(query, vector, signals, pool), kappa)[:k]
+        """The ``k`` best rounds of the fused signals, best first. The pool is at least ``k``, or it would cut the answer."""
+        return fuse(self.rankings(query, vector, signals, max(pool, k)), kappa)[:k]
 
     @property
     def nbytes(self) -> int:

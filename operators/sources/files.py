@@ -121,6 +121,9 @@ def _absolute(name: str) -> Path:
 
 def _walk(folder: Path) -> Iterator[SourceFile]:
     for parent, folders, names in os.walk(folder, onerror=_refuse):
+        if "store.json" in names and "snapshots" in folders:  # one of our stores holds no sources
+            folders[:] = []
+            continue
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in sorted(names):
             path = Path(parent, name)

@@ -25,7 +25,7 @@ from operators.sources.times import parse_time
 
 NAME = "locomo"
 
-_SESSION = re.compile(r"session_(\d+)", re.ASCII)
+_SESSION = re.compile(r"session_(\d{1,9})", re.ASCII)
 
 
 def matches(record: Any) -> bool:
@@ -100,11 +100,15 @@ def _images(turn: Mapping[str, Any], where: str) -> Iterator[Image]:
             yield Image(message=0, reference=reference, caption=told or None)
 
 
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
 def _roles(conversation: Mapping[str, Any], keys: list[str]) -> dict[str, Role]:
     named = [conversation.get("speaker_a"), conversation.get("speaker_b")]
     speakers = [name.strip() for name in named if isinstance(name, str) and name.strip()]
     if len(speakers) < 2:
-        heard = (turn.get("speaker") for key in keys for turn in conversation[key] or [] if isinstance(turn, dict))
+        heard = (turn.get("speaker") for key in keys for turn in _listed(conversation[key]) if isinstance(turn, dict))
         speakers = list(dict.fromkeys([*speakers, *(name.strip() for name in heard if isinstance(name, str))]))
     roles: tuple[Role, Role] = ("user", "assistant")
     return dict(zip(speakers, roles, strict=False))

@@ -10,7 +10,7 @@
   follows until the next user message, named ``<session>:<number from 1>``.
 - A session without ``session_id`` gets one made from its content: from its first message where that has an exact time,
   so that it stays when the session grows; else from all its messages, so that two sessions that begin alike stay two.
-- The session's ``metadata`` stands in each of its rounds. The tenant is never read from data.
+- The session's ``metadata`` stands in its first round. The tenant is never read from data.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ _COLUMNS = ("user_id", "session_id", "messages", "metadata", *TIME_FIELDS)
 _BATCH_BYTES = 4 << 20
 _BATCH_ROWS = 1024
 _IN_MEMORY = 16 << 20
-_BROKEN = (pa.ArrowException, OSError, UnicodeDecodeError)
+_BROKEN = (pa.ArrowException, OSError, ValueError, OverflowError, KeyError)
 """What Arrow raises on bytes that are not what the footer says."""
 
 

@@ -90,6 +90,10 @@ def survey(file: SourceFile, files: Files, format: str = "auto", split_bytes: in
         splits = _splits(file, files, name, container, packed, split_bytes)
     except SourceError as error:
         return _refused(file, error)
+    except UsageError:
+        raise
+    except (ValueError, KeyError, TypeError, OverflowError, RecursionError, OSError) as error:
+        return _refused(file, _unforeseen(error))
     return Survey(file, name, tuple(splits), "read")
 
 
@@ -118,6 +122,13 @@ def _sessions(form: Format, record: Record, origin: Origin, file: str) -> Iterat
             yield Parsed(item, record.line) if isinstance(item, Session) else placed(item, file, record.line)
     except SourceError as error:
         yield placed(error, file, record.line)
+    except Exception as error:
+        # A record that a format module did not foresee is one quarantined record, never the end of everyone's backfill.
+        yield placed(_unforeseen(error), file, record.line)
+
+
+def _unforeseen(error: Exception) -> SourceError:
+    return reject("unreadable-record", f"the record has a shape that could not be read ({type(error).__name__})")
 
 
 def _counted(items: Iterator[Item]) -> Iterator[Item]:

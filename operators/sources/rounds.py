@@ -84,7 +84,8 @@ def make_session(
 
     A round in which nothing was said or shown is left out (``no-messages``), and so is one whose id is taken
     (``duplicate-round``); the others keep their positions. SourceError ``no-messages`` is raised where no round is left.
-    A round's time is that of its first message that has one, else ``time``.
+    A round's time is that of its first message that has one, else ``time``. ``metadata`` stands in the first round alone:
+    in every round it would multiply, and a change of it would change them all.
     """
     seen: set[str] = set()
     rounds: list[Round] = []
@@ -96,7 +97,7 @@ def make_session(
             left_out.append(reject("duplicate-round", "the session has this round id twice", round_id=group.round_id))
         else:
             seen.add(group.round_id)
-            rounds.append(_round(session_id, position, group, time, metadata))
+            rounds.append(_round(session_id, position, group, time, {} if rounds else metadata))
     if not rounds:
         raise reject("no-messages", "the session has no message with words or a picture")
     yield from left_out

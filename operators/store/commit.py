@@ -132,7 +132,7 @@ def versions(objects: ObjectStore) -> list[int]:
 def _hinted(objects: ObjectStore) -> int | None:
     try:
         version = json.loads(objects.get(HINT_KEY))["version"]
-    except (StoreError, ValueError, KeyError, TypeError) as error:
+    except (StoreError, ValueError, KeyError, TypeError, RecursionError) as error:
         # The way round a hint that is missing, broken or out of reach is the listing, which tells its own errors.
         _log.debug("no usable hint at %s/%s: %s", objects.uri, HINT_KEY, type(error).__name__)
         return None

@@ -163,14 +163,14 @@ def snapshot_from_json(data: bytes, *, key: str) -> Snapshot:
             parent=raw["parent"],
             commit_id=raw["commit_id"],
             run_id=raw["run_id"],
-            committed_at=datetime.fromisoformat(raw["committed_at"]),
+            committed_at=_aware(datetime.fromisoformat(raw["committed_at"])),
             spec=_spec(raw["spec"], key),
             config_fingerprint=raw["config_fingerprint"],
             buckets={int(number): bucket_from_dict(bucket) for number, bucket in raw["buckets"].items()},
             quarantine=DataFile(**raw["quarantine"]) if raw["quarantine"] else None,
             changes=raw["changes"],
         )
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise StoreCorrupt(f"{key} is not a manifest this release understands: {error!r}") from error
 
 
@@ -189,14 +189,23 @@ def bucket_from_dict(raw: Mapping[str, Any]) -> BucketFiles:
     )
 
 
-def _spec(raw: Mapping[str, Any], key: str) -> StoreSpec:
-    found = raw.get("format")
+def _spec(raw: Any, key: str) -> StoreSpec:
+    found = raw.get("format") if isinstance(raw, dict) else None
     if found != FORMAT:
         raise StoreFormatError(f"{key}: store format {found!r}, this release reads {FORMAT}; use the release that wrote it")
     try:
-        return StoreSpec(buckets=int(raw["buckets"]), encoder=raw["encoder"], format=FORMAT)
+        spec = StoreSpec(buckets=int(raw["buckets"]), encoder=dict(raw["encoder"]), format=FORMAT)
     except (KeyError, TypeError, ValueError) as error:
         raise StoreCorrupt(f"{key} is not a store description: {error!r}") from error
+    if spec.buckets < 1:
+        raise StoreCorrupt(f"{key} names {spec.buckets} buckets; there is at least one")
+    return spec
+
+
+def _aware(moment: datetime) -> datetime:
+    if moment.tzinfo is None:
+        raise ValueError("committed_at has no zone")
+    return moment
 
 
 def _dump(raw: Mapping[str, Any]) -> bytes:
@@ -206,7 +215,7 @@ def _dump(raw: Mapping[str, Any]) -> bytes:
 def _load(data: bytes, key: str) -> dict[str, Any]:
     try:
         raw = json.loads(data)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise StoreCorrupt(f"{key} is not JSON: {error}") from error
     if not isinstance(raw, dict):
         raise StoreCorrupt(f"{key} is not a JSON object")

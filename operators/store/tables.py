@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from operators.errors import ObjectNotFound, StoreCorrupt
+from operators.errors import ObjectNotFound, StoreCorrupt, StoreError
 from operators.store.manifest import DataFile
 from operators.store.objects import ObjectStore
 
@@ -48,8 +48,8 @@ def write_vectors(objects: ObjectStore, key: str, parts: Iterable[NDArray[np.flo
 
     Blocks are taken one at a time. ValueError for a block of another shape, or a number that float16 cannot hold.
     """
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "vectors.npy"
+    with _scratch(key) as folder:
+        path = folder / "vectors.npy"
         with path.open("wb") as file:
             file.write(bytes(_NPY_HEADER))
             rows = sum(_append(file, key, part, dim) for part in parts)
@@ -77,9 +77,22 @@ def _npy_header(rows: int, dim: int) -> bytes:
     return header.getvalue()
 
 
+@contextmanager
+def _scratch(key: str) -> Iterator[Path]:
+    """A temporary folder; StoreError where the machine has no room for it."""
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            yield Path(folder)
+    except OSError as error:
+        raise StoreError(
+            f"{key} could not be prepared in {tempfile.gettempdir()}: {error.strerror or type(error).__name__}; "
+            "make room there, or set TMPDIR to a disk that has some"
+        ) from error
+
+
 def _through_file(objects: ObjectStore, key: str, rows: int, write: Callable[[BinaryIO], None]) -> DataFile:
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "data"
+    with _scratch(key) as folder:
+        path = folder / "data"
         with path.open("wb") as file:
             write(file)
         return _upload(objects, key, path, rows)

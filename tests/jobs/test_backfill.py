@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -12,8 +13,10 @@ import pytest
 
 from configs.settings import Settings
 from jobs.backfill import BackfillReport, BackfillRequest, backfill
+from jobs.stages import _require_listener
 from jobs.watch import Progress
 from operators.encode.text import load_text_encoder
+from operators.errors import ClusterError, ScopeError
 from operators.memory import open_store
 from operators.store.buckets import read_user
 from operators.store.commit import latest_version, pin
@@ -215,3 +218,22 @@ def test_two_files_that_would_become_one_user_are_refused_and_copies_are_read_on
     assert (report.rounds, report.quarantined, len(report.identical_files)) == (0, 2, 1)
     named = run(tmp_path / "a", tmp_path / "store", settings, user="ann")
     assert (named.rounds, named.users) == (1, 1)
+
+
+def test_a_blank_tenant_or_user_is_refused_before_anything_is_made(
+    tmp_path: Path, settings: Settings, write_sessions: WriteSessions
+) -> None:
+    source = write_sessions("a.jsonl", many(users=1, sessions=1))
+    for given in ({"tenant": " "}, {"user": ""}, {"user": "\ud800"}):
+        with pytest.raises(ScopeError):
+            run(source, tmp_path / "store", settings, **given)
+    assert not (tmp_path / "store").exists()
+
+
+def test_an_address_where_no_cluster_listens_is_said_at_once(tmp_path: Path) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        address = f"127.0.0.1:{free.getsockname()[1]}"
+    with pytest.raises(ClusterError, match="no Ray cluster answers"):
+        _require_listener(address)
+    _require_listener("auto")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise, permutations
 from typing import Any
 
 import pyarrow as pa
@@ -96,7 +97,7 @@ def test_appending_in_any_number_of_runs_gives_what_one_run_gives(found: list[di
     whole = merge_rounds(ROUNDS.empty_table(), fragment(found)).rounds
     base = ROUNDS.empty_table()
     edges = [0, *sorted(min(cut, len(found)) for cut in cuts), len(found)]
-    for begin, end in zip(edges, edges[1:], strict=False):
+    for begin, end in pairwise(edges):
         base = merge_rounds(base, fragment(found[begin:end])).rounds
     assert told(base) == told(whole)
     assert base.drop_columns([SOURCE]).equals(whole.drop_columns([SOURCE]))
@@ -146,6 +147,31 @@ def test_users_say_where_their_rows_stand_and_what_they_hold() -> None:
     hashes = [row["content_hash"] for row in rounds.to_pylist() if row["user_id"] == "zoe"]
     assert zoe["digest"] == digest_of(["t", "zoe", "2", *hashes, "b", "c"])
     assert len(users_of(ROUNDS.empty_table(), UNITS.empty_table())) == 0
+
+
+def test_a_round_that_says_the_same_at_another_place_takes_that_place() -> None:
+    def log(*names: str) -> list[dict[str, Any]]:
+        rounds = [Round("S", name, at, (Message("user", "user", name),)) for at, name in enumerate(names)]
+        return round_rows("t", "u", rounds, "f")
+
+    base = merge_rounds(ROUNDS.empty_table(), fragment(log("x7f", "a31"))).rounds
+    merged = merge_rounds(base, fragment(log("zz9", "a31", "x7f")))
+    assert (merged.added, merged.unchanged, merged.moved) == (1, 2, 1)
+    assert merged.rounds["round_id"].to_pylist() == ["zz9", "a31", "x7f"]
+    fresh = merge_rounds(ROUNDS.empty_table(), fragment(log("zz9", "a31", "x7f"))).rounds
+    assert told(merged.rounds) == told(fresh)
+
+
+def test_ties_in_the_place_of_reading_do_not_depend_on_the_order_of_rows() -> None:
+    same = [
+        Round("S", name, at, (Message("user", "user", "x"),)) for name, at in (("r1", 1), ("r1", 0), ("r2", 0), ("r2", 1))
+    ]
+    found = [row | {FILE_RANK: 0, PART_RANK: 0, LINE_RANK: 0} for row in round_rows("t", "u", same, "f")]
+    results = {
+        tuple(told(merge_rounds(ROUNDS.empty_table(), pa.Table.from_pylist(list(order), FRAGMENT)).rounds))
+        for order in permutations(found)
+    }
+    assert len(results) == 1
 
 
 def test_natural_names_sort_as_a_reader_sorts_them() -> None:

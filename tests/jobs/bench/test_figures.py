@@ -34,8 +34,8 @@ def test_rates_tell_the_start_apart() -> None:
     assert found.work_running == pytest.approx(1000 / 5)
 
 
-def test_a_rate_that_drowns_in_noise_is_not_told() -> None:
-    found = rates("e", [1.0], [run(1, 6)], [run(2, 7, 8)])
+def test_where_starting_is_the_greater_part_no_rate_is_told() -> None:
+    found = rates("e", [1.0], [run(1.9, 7.9)], [run(1, 6, 8)])
     assert found.stage_running is None
     assert found.work_running is None
 

@@ -28,7 +28,7 @@ def test_one_user(tmp_path: Path) -> None:
 
 def test_many_users(tmp_path: Path) -> None:
     found = measure_many_users(6, 12, 4, RETRIEVAL, temp=tmp_path, tell=lambda _: None)
-    assert (found.cold.calls, found.cached.calls, found.opening.calls, found.warm.calls) == (2, 2, 2, 4)
+    assert (found.cold.calls, found.cached.calls, found.opening.calls, found.warm.calls) == (4, 4, 4, 4)
     assert min(found.cold.p50, found.cached.p50, found.warm.p50, found.opening.p50) > 0
     assert found.store_bytes > 6 * 12 * 2 * DIM * 2
     assert list(tmp_path.iterdir()) == []

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import unicodedata
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from operators.retrieve.words import query_words, singular, words
+from operators.retrieve.words import _patterns, _written, query_words, singular, words
 
 
 @pytest.mark.parametrize(
@@ -46,3 +48,9 @@ def test_a_query_drops_function_words_unless_it_has_no_others() -> None:
 @given(st.text())
 def test_any_text_has_words_without_spaces(text: str) -> None:
     assert all(word and not any(character.isspace() for character in word) for word in words(text))
+
+
+@given(st.text(st.characters(max_codepoint=0x2FF) | st.sampled_from("’“”–… ｆ½ﬁ"), max_size=40))
+def test_plain_text_has_the_same_words_on_the_short_way(text: str) -> None:
+    spaced, _ = _patterns()
+    assert _written(text) == spaced.findall(unicodedata.normalize("NFKC", text).casefold())
