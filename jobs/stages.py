@@ -170,7 +170,7 @@ def _require_listener(address: str) -> None:
         socket.create_connection((host.strip("[]"), int(port)), timeout=_CONNECT_SECONDS).close()
     except (OSError, OverflowError) as error:
         raise ClusterError(
-            f"no Ray cluster answers at {address}: {error}; check the address (`ray status` on the head node) and the network"
+            f"no Ray cluster answers at {address}: {error}; check the address (`ray status` on its head node) and network"
         ) from error
 
 

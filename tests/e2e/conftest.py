@@ -66,9 +66,11 @@ class Running:
                 _argv(command), cwd=REPO, env=dict(env), stdout=sink, stderr=subprocess.STDOUT, start_new_session=True
             )
         self._family: dict[int, psutil.Process] = {}
+        self._remembered = 0.0
 
     def running(self) -> bool:
-        self._remember()
+        if time.monotonic() - self._remembered > 0.5:
+            self._remember()
         return self._process.poll() is None
 
     def wait(self, seconds: float = LIMIT) -> Done:
@@ -107,6 +109,7 @@ class Running:
         return self._log.read_text(errors="replace")
 
     def _remember(self) -> None:
+        self._remembered = time.monotonic()
         with contextlib.suppress(psutil.Error):
             for process in psutil.Process(self._process.pid).children(recursive=True):
                 self._family.setdefault(process.pid, process)
@@ -327,7 +330,7 @@ class Make:
         return path
 
 
-def wait_until(check: Callable[[], bool], seconds: float, step: float = 0.005) -> bool:
+def wait_until(check: Callable[[], bool], seconds: float, step: float = 0.01) -> bool:
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         if check():

@@ -230,7 +230,7 @@ def test_a_blank_tenant_or_user_is_refused_before_anything_is_made(
     assert not (tmp_path / "store").exists()
 
 
-def test_an_address_where_no_cluster_listens_is_said_at_once(tmp_path: Path) -> None:
+def test_an_address_where_no_cluster_listens_is_said_at_once() -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         address = f"127.0.0.1:{free.getsockname()[1]}"

@@ -53,6 +53,7 @@ def test_the_summary_tells_what_the_run_did() -> None:
         "sessions",
         "rounds",
         "units",
+        "texts",
         "pictures",
         "quarantined",
         "seconds",
