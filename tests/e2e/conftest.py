@@ -110,6 +110,8 @@ class Running:
 
     def _remember(self) -> None:
         self._remembered = time.monotonic()
+        if self._process.returncode is not None:  # its id may be another process's by now
+            return
         with contextlib.suppress(psutil.Error):
             for process in psutil.Process(self._process.pid).children(recursive=True):
                 self._family.setdefault(process.pid, process)
