@@ -5,35 +5,29 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache, partial
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from jobs.build import NEEDED, SHARED, Draft, shared_keys, vector_block
-from jobs.stages import RESULTS, Resources, Stage, Work, apply, stream, tasks
+from jobs.stages import RESULTS, Resources, Stage, Work, through
 from operators.encode.text import TextEncoder
 from operators.records import CONTENT_KEY
 from operators.store.manifest import DataFile
 from operators.store.objects import ObjectStore
 from operators.store.tables import read_table, write_table
 
-HOME = "home"
-
-TEXTS = pa.schema([pa.field(HOME, pa.string(), nullable=False), *NEEDED])
-"""Texts on their way to an encoder; ``home`` is the bucket they belong to, or the place of the shared ones."""
-
-_LIGHT = Resources(cpus=1)
-
 _SHARED_LIMIT = 250_000
 """Most texts that are encoded once for several buckets: every bucket looks through them. Beyond it, once per bucket."""
 
 _KEYS_AT_ONCE = 4_000_000
 
+_BLOCKS_A_WORKER = 8
+"""At least so many blocks for each worker, where there are texts enough: the last to finish is waited for by all."""
 
-def encoded_texts(dim: int) -> pa.Schema:
-    """Schema of encoded texts: home, content key, float16 vector of ``dim`` numbers."""
-    return pa.schema([TEXTS.field(HOME), *vector_block(pa.array([], pa.binary(16)), np.zeros((0, dim))).schema])
+_SMALLEST_BLOCK = 64
 
 
 def encode_drafts(
@@ -50,23 +44,55 @@ def encode_drafts(
 ) -> int:
     """Encode what the drafts need and write it in blocks below ``prefix``; returns the number of texts encoded.
 
-    A text that several buckets need is encoded once. ``encoded`` is told the size of each block as it is written.
+    A text that several buckets need is encoded once. A block holds at most ``block_units`` texts, fewer where the workers
+    would share the work unevenly. ``encoded`` is told the size of each block as it is written.
     """
     shared = write_shared(objects, prefix, drafts)
-    orders = list(_orders(drafts, shared, block_units))
+    wanted = sum(draft.needed.rows for draft in drafts)
+    block = min(block_units, max(_SMALLEST_BLOCK, wanted // (workers * _BLOCKS_A_WORKER)))
+    orders = list(_orders(drafts, shared, block))
     if not orders:
         return 0
-    dataset = tasks(orders)
-    dataset = apply(dataset, Stage("read_texts", lambda: _ReadTexts(objects), TEXTS, _LIGHT, batch_rows=1))
-    encode = Stage("encode", lambda: _Encode(load_encoder()), encoded_texts(dim), resources, workers, block_units)
-    dataset = apply(dataset, encode)
-    dataset = apply(dataset, Stage("keep_vectors", lambda: _KeepVectors(objects, prefix), RESULTS, _LIGHT))
+    work = partial(_encode_work, objects, prefix, load_encoder, dim)
+    stage = Stage("encode", work, RESULTS, resources, workers=min(workers, len(orders)), batch_rows=1)
     total = 0
-    for row in stream(dataset):
-        units = int(json.loads(row["result"])["units"])
-        encoded(units)
-        total += units
+    for row in through(stage, orders):
+        encoded(row["units"])
+        total += row["units"]
     return total
+
+
+def _encode_work(objects: ObjectStore, prefix: str, load_encoder: Callable[[], TextEncoder], dim: int) -> Work:
+    """Reads the texts of an order, encodes them and writes their vectors: an order that is done is done for good.
+
+    The three are one stage: Ray joins stages that follow each other and then bundles orders until their few rows fill a
+    batch of the last one, so that one worker would get them all.
+    """
+    encoder = load_encoder()
+    left_out = cache(partial(_keys_of, objects))
+
+    def encode(task: str) -> str:
+        order = json.loads(task)
+        table = read_table(objects, DataFile(**order["file"]), start=order["start"], count=order["count"])
+        if order["leave_out"]:
+            table = table.filter(pc.invert(pc.is_in(table[CONTENT_KEY], value_set=left_out(DataFile(**order["leave_out"])))))
+        vectors = encoder.encode(table["text"].to_pylist())
+        if vectors.shape != (len(table), dim):
+            raise RuntimeError(f"the encoder made {vectors.shape} of {len(table)} texts")
+        if len(table):
+            block = vector_block(table[CONTENT_KEY].combine_chunks(), vectors)
+            name = hashlib.sha256(b"".join(block[CONTENT_KEY].to_pylist())).hexdigest()[:32]
+            write_table(objects, f"{prefix}/vectors/{order['home']}/{name}.parquet", block, block.schema)
+        return json.dumps({"units": len(table)})
+
+    def work(batch: pa.Table) -> pa.Table:
+        return pa.table({"result": [encode(task) for task in batch["task"].to_pylist()]}, schema=RESULTS)
+
+    return work
+
+
+def _keys_of(objects: ObjectStore, file: DataFile) -> pa.Array:
+    return read_table(objects, file, columns=[CONTENT_KEY])[CONTENT_KEY].combine_chunks()
 
 
 def write_shared(objects: ObjectStore, prefix: str, drafts: Sequence[Draft]) -> DataFile | None:
@@ -115,58 +141,3 @@ def _orders(drafts: Sequence[Draft], shared: DataFile | None, block_units: int) 
                     "leave_out": leave_out.__dict__ if leave_out else None,
                 }
             )
-
-
-class _ReadTexts:
-    """Orders to texts: a slice of a needed file, without those that are encoded for all."""
-
-    def __init__(self, objects: ObjectStore) -> None:
-        self._objects = objects
-
-    def __call__(self, batch: pa.Table) -> pa.Table:
-        return pa.concat_tables([self._read(json.loads(task)) for task in batch["task"].to_pylist()])
-
-    def _read(self, order: dict[str, object]) -> pa.Table:
-        file = DataFile(**order["file"])  # type: ignore[arg-type]
-        start, count = order["start"], order["count"]
-        table = read_table(self._objects, file, start=start, count=count)  # type: ignore[arg-type]
-        if order["leave_out"]:
-            leave_out = DataFile(**order["leave_out"])  # type: ignore[arg-type]
-            shared = read_table(self._objects, leave_out, columns=[CONTENT_KEY])[CONTENT_KEY].combine_chunks()
-            table = table.filter(pc.invert(pc.is_in(table[CONTENT_KEY], value_set=shared)))
-        home = pa.array([order["home"]] * len(table), pa.string())
-        return table.add_column(0, TEXTS.field(HOME), home).cast(TEXTS)
-
-
-class _Encode:
-    """Texts to vectors."""
-
-    def __init__(self, encoder: TextEncoder) -> None:
-        self._encoder = encoder
-
-    def __call__(self, batch: pa.Table) -> pa.Table:
-        vectors = self._encoder.encode(batch["text"].to_pylist())
-        if vectors.shape != (len(batch), self._encoder.dim):
-            raise RuntimeError(f"the encoder made {vectors.shape} of {len(batch)} texts")
-        block = vector_block(batch[CONTENT_KEY].combine_chunks(), vectors)
-        return block.add_column(0, TEXTS.field(HOME), batch[HOME].combine_chunks())
-
-
-class _KeepVectors:
-    """Vectors to blocks in the store, one object per home, named by its content keys."""
-
-    def __init__(self, objects: ObjectStore, prefix: str) -> None:
-        self._objects = objects
-        self._prefix = prefix
-
-    def __call__(self, batch: pa.Table) -> pa.Table:
-        for home in batch[HOME].unique().to_pylist():
-            block = batch.filter(pc.equal(batch[HOME], home)).drop_columns([HOME]).combine_chunks()
-            name = hashlib.sha256(b"".join(block[CONTENT_KEY].to_pylist())).hexdigest()[:32]
-            write_table(self._objects, f"{self._prefix}/vectors/{home}/{name}.parquet", block, block.schema)
-        return pa.table({"result": [json.dumps({"units": len(batch)})]}, schema=RESULTS)
-
-
-def encode_work(load_encoder: Callable[[], TextEncoder]) -> Work:
-    """The encode stage's work alone, for measuring the encoder without the pipeline."""
-    return _Encode(load_encoder())

@@ -111,9 +111,17 @@ def stream(dataset: Dataset) -> Iterator[dict[str, Any]]:
         raise found from error
 
 
-def through(stage: Stage, documents: Sequence[str]) -> Iterator[dict[str, Any]]:
-    """Work orders through one stage: the result documents as they come, in no order."""
-    if documents:
+def through(stage: Stage, documents: Sequence[str], *, here: bool = False) -> Iterator[dict[str, Any]]:
+    """Work orders through one stage: the result documents as they come, in no order.
+
+    ``here``: in this process, one after the other, without Ray: for what takes less time than a worker takes to start.
+    """
+    if here:
+        work = StageWork(stage)
+        for document in documents:
+            for result in work(pa.table({"task": [document]}, schema=TASKS))["result"].to_pylist():
+                yield json.loads(result)
+    elif documents:
         for row in stream(apply(tasks(documents), stage)):
             yield json.loads(row["result"])
 

@@ -12,6 +12,7 @@ from operators.records import (
     IMAGES,
     ORDER,
     POSITION,
+    PRECISION,
     ROUND,
     ROUNDS,
     SESSION,
@@ -90,7 +91,7 @@ def _as_fragment(base: pa.Table) -> pa.Table:
 
 
 def _keys(rows: pa.Table, base_rows: int) -> pl.DataFrame:
-    names = [*_IDENTITY, POSITION, TIME, CONTENT_HASH, *RANKS]
+    names = [*_IDENTITY, POSITION, TIME, PRECISION, CONTENT_HASH, *RANKS]
     frame = pl.DataFrame(pl.from_arrow(rows.select(names)))
     return frame.with_row_index("row").with_columns(is_base=pl.col("row") < base_rows)
 
@@ -117,14 +118,15 @@ def _choose(keys: pl.DataFrame) -> pl.DataFrame:
         )
         .with_columns(row=pl.when("changed").then("last_row").otherwise("base_row"))
     )
-    return rounds.join(keys.select("row", TIME), on="row", how="left", validate="1:1")
+    return rounds.join(keys.select("row", TIME, PRECISION), on="row", how="left", validate="1:1")
 
 
 def _place(chosen: pl.DataFrame) -> pl.DataFrame:
     """Rounds in the order of each user's history, with that order.
 
     Sessions stand by their first time, unknown times first, then by name; within a session a round without a time
-    takes the time of the round before it.
+    takes the time of the round before it, and so does one that tells no more than the day on which that was: its day
+    begins before all that was said on it.
     """
     names = [SESSION, ROUND]
     keyed = chosen.with_columns(_natural_keys(chosen, name).alias(f"{name}_key") for name in names)
@@ -132,7 +134,16 @@ def _place(chosen: pl.DataFrame) -> pl.DataFrame:
     in_session = keyed.sort([*sessions, POSITION, f"{ROUND}_key", ROUND])
     timed = in_session.with_columns(
         session_time=pl.col(TIME).min().over(sessions),
-        told_time=pl.col(TIME).forward_fill().over(sessions),
+        before=pl.when(pl.col(PRECISION) != "day").then(TIME).forward_fill().over(sessions),
+    ).with_columns(
+        told_time=pl.when(
+            (pl.col(PRECISION) == "day")
+            & pl.col("before").is_between(TIME, pl.col(TIME) + pl.duration(days=1), closed="left")
+        )
+        .then("before")
+        .otherwise(TIME)
+        .forward_fill()
+        .over(sessions)
     )
     ordered = timed.sort(
         [TENANT, USER, "session_time", f"{SESSION}_key", SESSION, "told_time", POSITION, f"{ROUND}_key", ROUND],

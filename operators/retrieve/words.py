@@ -14,8 +14,12 @@ _UNSPACED = (
     "\u1780-\u17ff"  # Khmer
     "\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff"  # kana
     "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"  # Han
+    "\u1100-\u11ff\uac00-\ud7ff"  # Hangul: written with spaces, but endings grow on its words
 )
-
+_WHOLE_SYLLABLES = re.compile(
+    "[\u3005-\u3007\u3040-\u30ff\u31f0-\u4dbf\u4e00-\u9fff\uac00-\ud7ff\uf900-\ufaff\U00020000-\U0003ffff]"
+)
+"""One of these can be a word by itself."""
 
 _PLAIN = re.compile("[\u0000-\u02ff\u2000-\u206f]*")
 """Latin letters and punctuation: nothing written without spaces, no combining marks."""
@@ -36,30 +40,40 @@ _FUNCTION_WORDS = frozenset(_FUNCTION_TEXT.split())
 
 def query_words(text: str) -> list[str]:
     """The words of a query without function words, unless it has no others. Texts keep theirs."""
-    found = _written(text)
+    found = _written(text, singles=False)
     return [singular(word) for word in found if word not in _FUNCTION_WORDS] or [singular(word) for word in found]
 
 
 def words(text: str) -> list[str]:
-    """The words of a text, in order: NFKC, case folded; scripts written without spaces as pairs of characters.
+    """The words of a text, in order: NFKC, case folded, accents of Latin and Greek letters and vowel points of Arabic and
+    Hebrew left out.
 
-    Combining marks belong to their word, so that Indic and Arabic words stay whole. English plurals are folded.
+    Scripts written without spaces, and Hangul, give pairs of characters and, where a syllable can be a word, each character
+    too, which a query looks for only where it stands alone. Combining marks belong to their word, so that Indic words stay
+    whole. An emoji is a word. English plurals are folded.
     """
-    return [singular(word) for word in _written(text)]
+    return [singular(word) for word in _written(text, singles=True)]
 
 
-def _written(text: str) -> list[str]:
+def _written(text: str, *, singles: bool) -> list[str]:
     folded = unicodedata.normalize("NFKC", text).casefold()
+    if folded.isascii():
+        return _WORD.findall(folded)
+    folded = folded.translate(_plain_letters())
     if _PLAIN.fullmatch(folded):  # the same words, many times faster
         return _WORD.findall(folded)
     spaced, unspaced = _patterns()
     found: list[str] = []
     for word in spaced.findall(folded):
-        if unspaced.match(word):
-            found += [word] if len(word) == 1 else [word[at : at + 2] for at in range(len(word) - 1)]
-        else:
-            found.append(word)
+        found += _pieces(word, singles) if unspaced.match(word) else [word]
     return found
+
+
+def _pieces(run: str, singles: bool) -> list[str]:
+    if len(run) == 1:
+        return [run]
+    pairs = [run[at : at + 2] for at in range(len(run) - 1)]
+    return pairs + _WHOLE_SYLLABLES.findall(run) if singles else pairs
 
 
 def singular(word: str) -> str:
@@ -75,7 +89,25 @@ def singular(word: str) -> str:
 
 @cache
 def _patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """What a word is: a run of an unspaced script, a run of other letters with their marks, or one emoji."""
     points = range(0x300, min(sys.maxunicode, 0x11FFF))
     marks = "".join(chr(point) for point in points if unicodedata.category(chr(point)).startswith("M"))
     letter = rf"(?:(?![{_UNSPACED}])[\w{re.escape(marks)}])"
-    return re.compile(rf"[{_UNSPACED}]+|{letter}+"), re.compile(f"[{_UNSPACED}]")
+    symbols = "".join(chr(point) for point in range(0x2100, 0x20000) if unicodedata.category(chr(point)) == "So")
+    return re.compile(rf"[{_UNSPACED}]+|{letter}+|[{re.escape(symbols)}]"), re.compile(f"[{_UNSPACED}]")
+
+
+@cache
+def _plain_letters() -> dict[int, str]:
+    """Letters that people write with and without their accent, and marks they leave out; Indic and kana marks stay."""
+    table = dict.fromkeys(
+        [0x640, 0x670, *range(0x64B, 0x660), *range(0x591, 0x5BE), *range(0x5BF, 0x5C8), 0xFE0E, 0xFE0F], ""
+    )
+    table |= {ord("\u0623"): "\u0627", ord("\u0625"): "\u0627", ord("\u0622"): "\u0627", ord("\u0671"): "\u0627"}
+    table |= {ord("\u0649"): "\u064a", ord("\u0451"): "\u0435"}
+    table |= {ord("\u00f8"): "o", ord("\u0142"): "l", ord("\u0111"): "d", ord("\u0131"): "i"}
+    for point in (*range(0xC0, 0x250), *range(0x370, 0x400), *range(0x1E00, 0x2000)):
+        base, *marks = unicodedata.normalize("NFD", chr(point))
+        if marks and all(unicodedata.category(mark) == "Mn" for mark in marks):
+            table[point] = base
+    return table

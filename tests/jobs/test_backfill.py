@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -88,6 +89,18 @@ def test_a_text_that_many_buckets_hold_is_encoded_once(
     assert report.encoded == distinct
     more = run(write_sessions("b.jsonl", many(users=12, sessions=3)), tmp_path / "store", settings)
     assert (more.added, more.unchanged, more.encoded) == (36, 72, 36)
+
+
+def test_encoding_is_shared_out_and_kept_block_by_block(
+    tmp_path: Path, settings: Settings, write_sessions: WriteSessions
+) -> None:
+    seen: list[Progress] = []
+    report = run(write_sessions("a.jsonl", many(users=6, sessions=8)), tmp_path / "store", settings, seen.append)
+    done = [0, *(told.done for told in seen if told.stage == "encode")]
+    assert done[-1] == report.encoded == 6 * 8 * 3 + 1
+    steps = [after - before for before, after in pairwise(done)]
+    assert len(steps) >= 145 // 32
+    assert max(steps) <= 32  # block_units of these settings: a killed run loses no more than the blocks in flight
 
 
 def test_the_same_again_publishes_nothing(tmp_path: Path, settings: Settings, write_sessions: WriteSessions) -> None:

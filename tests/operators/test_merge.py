@@ -22,7 +22,10 @@ SESSION_NAMES = st.sampled_from(["S1", "S2", "S10", "b/ c", "день-3", "01", 
 def rows(draw: st.DrawFn) -> dict[str, Any]:
     """One round somewhere in a small world, so that identities collide often."""
     hour = draw(st.none() | st.integers(0, 50))
+    day = hour is not None and draw(st.booleans())
     time = None if hour is None else Instant(START + timedelta(hours=hour), None, "second")
+    if day and hour is not None:
+        time = Instant(START + timedelta(hours=hour // 24 * 24), None, "day")
     text = draw(st.sampled_from(["a", "b", "ü", ""]))
     position = draw(st.integers(0, 4))
     record = Round(
@@ -56,9 +59,13 @@ def restated(found: list[dict[str, Any]]) -> list[tuple[Any, ...]]:
     for (tenant, user, session), members in by_session.items():
         times = [row["time"] for row in members if row["time"]]
         begins = min(times) if times else unknown
-        told = unknown
+        told = exact = unknown
         for row in sorted(members, key=lambda row: (row["position"], natural_key(row["round_id"]), row["round_id"])):
             told = row["time"] or told
+            if row["time"] and row["time_precision"] != "day":
+                exact = told
+            elif row["time"] and told <= exact < told + timedelta(days=1):
+                told = exact
             place = (tenant, user, begins, natural_key(session), session, told, row["position"], row["round_id"])
             placed.append((place, row))
     placed.sort(key=lambda pair: pair[0])
@@ -160,6 +167,19 @@ def test_a_round_that_says_the_same_at_another_place_takes_that_place() -> None:
     assert merged.rounds["round_id"].to_pylist() == ["zz9", "a31", "x7f"]
     fresh = merge_rounds(ROUNDS.empty_table(), fragment(log("zz9", "a31", "x7f"))).rounds
     assert told(merged.rounds) == told(fresh)
+
+
+def test_a_day_does_not_put_what_was_said_on_it_before_the_rounds_around_it() -> None:
+    told_times = [
+        Instant(START + timedelta(hours=9), None, "minute"),
+        Instant(START, None, "day"),
+        None,
+        Instant(START + timedelta(hours=10), None, "minute"),
+        Instant(START + timedelta(days=1), None, "day"),
+    ]
+    rounds = [Round("S", f"r{at}", at, (Message("user", "user", "x"),), time=time) for at, time in enumerate(told_times)]
+    merged = merge_rounds(ROUNDS.empty_table(), fragment(round_rows("t", "u", rounds, "f")))
+    assert merged.rounds["round_id"].to_pylist() == ["r0", "r1", "r2", "r3", "r4"]
 
 
 def test_ties_in_the_place_of_reading_do_not_depend_on_the_order_of_rows() -> None:

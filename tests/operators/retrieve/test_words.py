@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from operators.retrieve.words import _patterns, _written, query_words, singular, words
+from operators.retrieve.words import _patterns, _plain_letters, _written, query_words, singular, words
 
 
 @pytest.mark.parametrize(
@@ -16,13 +16,21 @@ from operators.retrieve.words import _patterns, _written, query_words, singular,
     [
         ("The flight's at 7:30!", ["the", "flight", "s", "at", "7", "30"]),
         ("STRASSE straße", ["strasse", "strasse"]),
-        ("\ufb01ne caf\u00e9 cafe\u0301", ["fine", "caf\u00e9", "caf\u00e9"]),
-        ("我喜欢猫", ["我喜", "喜欢", "欢猫"]),
+        ("\ufb01ne caf\u00e9 cafe\u0301", ["fine", "cafe", "cafe"]),
+        ("我喜欢猫", ["我喜", "喜欢", "欢猫", "我", "喜", "欢", "猫"]),
         ("猫 cat猫", ["猫", "cat", "猫"]),
         ("สวัสดี", ["สว", "วั", "ัส", "สด", "ดี"]),
         ("हिन्दी में", ["हिन्दी", "में"]),
-        ("한국어 문장", ["한국어", "문장"]),
+        ("한국어 문장", ["한국", "국어", "한", "국", "어", "문장", "문", "장"]),
         ("Привет, мир", ["привет", "мир"]),
+        ("Ёлка ёлка", ["елка", "елка"]),
+        (
+            "\u0643\u064e\u062a\u064e\u0628\u064e \u0623\u062d\u0645\u062f",
+            ["\u0643\u062a\u0628", "\u0627\u062d\u0645\u062f"],
+        ),
+        ("party \U0001f389\U0001f389!", ["party", "\U0001f389", "\U0001f389"]),
+        ("\U0001f44d\U0001f3fd \u2764\ufe0f", ["\U0001f44d", "\u2764"]),
+        ("Ægir SØREN łódź", ["ægir", "soren", "lodz"]),
         ("", []),
         (" ?! ", []),
     ],
@@ -55,4 +63,32 @@ def test_any_text_has_words_without_spaces(text: str) -> None:
 )
 def test_plain_text_has_the_same_words_on_the_short_way(text: str) -> None:
     spaced, _ = _patterns()
-    assert _written(text) == spaced.findall(unicodedata.normalize("NFKC", text).casefold())
+    folded = unicodedata.normalize("NFKC", text).casefold()
+    assert _written(text, singles=True) == spaced.findall(folded if folded.isascii() else folded.translate(_plain_letters()))
+
+
+@pytest.mark.parametrize(
+    ("text", "query"),
+    [
+        ("我的猫很可爱", "猫"),
+        ("昨日は図書館で勉強しました", "図書館"),
+        ("カタカナのメモ", "ﾒﾓ"),
+        ("학교에서 친구를 만났어요", "학교"),
+        ("집에 가고 싶다", "집"),
+        ("เมื่อวานไปร้านกาแฟ", "กาแฟ"),
+        ("ذهبتُ إلى المَدرسة أمسِ", "المدرسة"),
+        ("קָנִיתִי סֵפֶר חָדָשׁ", "ספר"),
+        ("मैंने कल दवाई ली", "दवाई"),
+        ("நான் சென்னைக்கு போனேன்", "சென்னைக்கு"),
+        ("Где мои ключи?", "КЛЮЧИ"),
+        ("Πήγα στην Αθήνα", "αθηνα"),
+        ("Der Fußweg nach Zürich", "FUSSWEG"),
+        ("on a fêté ça 🎂 hier", "🎂"),
+        ("mixed 東京 trip to Köln", "koln 東京"),
+        ("\uff26\uff35\uff2c\uff2c \uff57\uff49\uff44\uff54\uff48", "full width"),
+    ],
+)
+def test_a_word_of_a_text_finds_it_in_every_script(text: str, query: str) -> None:
+    asked = query_words(query)
+    assert asked
+    assert set(asked) <= set(words(text))
