@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import json
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
+from typing import Any
 
 import pyarrow as pa
 
@@ -17,13 +19,14 @@ from configs.settings import Settings, config_fingerprint
 from jobs.read import ReadDone, ReadOrder, ReadValues, read_splits, rejected_rows
 from jobs.run import Run, RunPlan, finish, take_up
 from jobs.settle import Settler, Tally
-from jobs.sources import files_for
+from jobs.sources import sources_of
 from jobs.stages import RESULTS, Resources, Stage, Work, cluster, through
 from jobs.survey import Surveyed, piece_bytes, read_orders, survey_sources
 from jobs.watch import Progress, Watch
 from operators.encode.text import text_fingerprint
-from operators.records import DEFAULT_TENANT, QUARANTINE, ROUND, TENANT, require_scope
-from operators.sources.files import SourceFile, find_sources
+from operators.records import ASKED, DEFAULT_TENANT, QUARANTINE, ROUND, TENANT, require_scope
+from operators.sources.archives import archive_of
+from operators.sources.files import SourceFile
 from operators.store.commit import create_store, latest_version
 from operators.store.manifest import Snapshot, StoreSpec
 from operators.store.objects import ObjectStore
@@ -35,7 +38,7 @@ _FEWEST_BUCKETS, _MOST_BUCKETS = 16, 4096
 
 @dataclass(frozen=True)
 class BackfillRequest:
-    """What to read, into which store, for whom."""
+    """What to read, into which store, for whom. ``columns``: which column is which, of one message a row."""
 
     sources: tuple[str, ...]
     store: str
@@ -44,6 +47,16 @@ class BackfillRequest:
     timezone: str | None = None
     format: str = "auto"
     ray_address: str | None = None
+    columns: Mapping[str, str] | None = None
+
+    def reading(self, settings: Settings) -> dict[str, Any]:
+        """How the sources are read, as it is noted beside what cannot be (``records.QUARANTINE``, asked)."""
+        return {
+            "format": self.format,
+            "user": self.user,
+            "timezone": self.timezone or settings.sources.timezone,
+            "columns": dict(self.columns) if self.columns else None,
+        }
 
 
 @dataclass(frozen=True)
@@ -66,6 +79,7 @@ class BackfillReport:
     ignored_files: tuple[str, ...]
     identical_files: tuple[str, ...]
     missing_pictures: int
+    doubts: Mapping[str, int]
     encoded: int
     found: int
     seconds: float
@@ -88,7 +102,7 @@ def backfill(request: BackfillRequest, settings: Settings, progress: Callable[[P
     began = time.monotonic()
     require_scope(request.tenant, DEFAULT_TENANT if request.user is None else request.user)
     objects = open_objects(request.store)
-    sources = outside(objects.uri, find_sources(request.sources, files_for))
+    sources = outside(objects.uri, sources_of(request.sources))
     spec = create_store(objects, _spec(settings, sources))
     address = request.ray_address or settings.ray.address
     with cluster(
@@ -113,6 +127,7 @@ def backfill(request: BackfillRequest, settings: Settings, progress: Callable[[P
         ignored_files=outcome.ignored,
         identical_files=outcome.copies,
         missing_pictures=outcome.missing_pictures,
+        doubts=outcome.doubts,
         encoded=outcome.tally.encoded,
         found=outcome.tally.found,
         seconds=time.monotonic() - began,
@@ -152,6 +167,7 @@ class _Outcome:
     ignored: tuple[str, ...]
     copies: tuple[str, ...]
     missing_pictures: int
+    doubts: Mapping[str, int]
     tally: Tally
     published: bool
 
@@ -173,13 +189,19 @@ class _Job:
         piece = piece_bytes(sources, self.settings.sources.split_bytes)
         surveyed = self.watch.timed(
             "survey",
-            lambda: survey_sources(sources, format=self.request.format, user=self.request.user, split_bytes=piece),
+            lambda: survey_sources(
+                sources,
+                format=self.request.format,
+                user=self.request.user,
+                split_bytes=piece,
+                columns=self.request.columns,
+            ),
         )
         done = self.watch.timed("read", lambda: self._read(run, read_orders(surveyed, piece)))
-        fresh = _quarantine_rows(self.objects, self.request.tenant, surveyed, done)
+        fresh = _quarantine_rows(self.objects, self.request.tenant, self._asked, surveyed, done)
         tally = Tally()
         settler = Settler(run, self.settings, self.spec, self.request.tenant, self.heavy_cpus, self.watch, tally)
-        snapshot, published = settler.settle(done, fresh, {source.uri for source in sources})
+        snapshot, published = settler.settle(done, fresh, read_again(sources))
         finish(run, snapshot.version)
         return _Outcome(
             snapshot=snapshot,
@@ -188,6 +210,7 @@ class _Job:
             ignored=tuple(uri for uri, _ in surveyed.ignored),
             copies=surveyed.copies,
             missing_pictures=sum(task.missing_pictures for task in done),
+            doubts=sum((Counter(task.doubts) for task in done), Counter()),
             tally=tally,
             published=published,
         )
@@ -202,6 +225,7 @@ class _Job:
             config=config_fingerprint(self.settings),
             buckets=self.spec.buckets,
             encoder=json.dumps(dict(self.spec.encoder), sort_keys=True),
+            columns=tuple(sorted((self.request.columns or {}).items())),
         )
 
     # --- read ---
@@ -234,13 +258,27 @@ class _Job:
             max_picture_bytes=self.settings.pictures.max_bytes,
             max_picture_pixels=self.settings.pictures.max_pixels,
             fragment_rounds=self.settings.sources.fragment_rounds,
+            columns=self.request.columns,
+            asked=self._asked,
         )
 
+    @property
+    def _asked(self) -> str:
+        return json.dumps(self.request.reading(self.settings), sort_keys=True, ensure_ascii=False)
 
-def _quarantine_rows(objects: ObjectStore, tenant: str, surveyed: Surveyed, done: Sequence[ReadDone]) -> pa.Table:
+
+def read_again(sources: Sequence[SourceFile]) -> set[str]:
+    """Uris of which this run says the last word: the files, and the archives they were found in."""
+    return {uri for source in sources for uri in (source.uri, archive_of(source.uri)) if uri is not None}
+
+
+def _quarantine_rows(
+    objects: ObjectStore, tenant: str, asked: str, surveyed: Surveyed, done: Sequence[ReadDone]
+) -> pa.Table:
     """Everything this run refused: whole files at the survey, lines and pictures while reading."""
+    same = {TENANT: tenant, ROUND: None, ASKED: asked}
     files = [
-        {TENANT: tenant, "file": error.file, "line": error.line, ROUND: None, "code": error.code, "reason": str(error)}
+        {**same, "file": error.file, "line": error.line, "code": error.code, "reason": str(error)}
         for error in surveyed.rejected
     ]
     return pa.concat_tables([pa.Table.from_pylist(files, QUARANTINE), rejected_rows(objects, list(done))])

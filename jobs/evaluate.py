@@ -86,9 +86,9 @@ def evidence_places(rounds: Iterable[Mapping[str, Any]]) -> dict[str, int]:
 def mem_gallery_questions(path: Path) -> list[Question]:
     """The questions of a Mem-Gallery file that name clue rounds; the user is the file's stem."""
     return [
-        Question(path.stem, raw["question"], frozenset(raw["clue"]), str(raw["point"]))
+        Question(path.stem, raw["question"], frozenset(clues), "+".join(_words(raw.get("point"))))
         for raw in _section(path, "human-annotated QAs")
-        if raw["clue"]
+        if (clues := list(_words(raw.get("clue"))))
     ]
 
 
@@ -99,6 +99,15 @@ def locomo_questions(path: Path) -> list[Question]:
         for raw in _section(path, "qa")
         if raw["category"] != ADVERSARIAL and (evidence := list(_turns(raw.get("evidence") or [])))
     ]
+
+
+def _words(value: Any) -> Iterator[str]:
+    """The words of a word, or of lists of words however nested (MemEye's points: ``[["X1"], ["Y2"]]``)."""
+    if isinstance(value, list):
+        for item in value:
+            yield from _words(item)
+    elif value is not None:
+        yield str(value)
 
 
 def _turns(evidence: Sequence[str]) -> Iterator[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import uuid
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -17,10 +18,11 @@ import pyarrow.parquet as pq
 from jobs.sources import files_for
 from operators.errors import ObjectNotFound, SourceError
 from operators.merge import FILE_RANK, FRAGMENT, LINE_RANK, PART_RANK
-from operators.records import METADATA, QUARANTINE, ROUND, TENANT, bucket_of, media_key, round_rows
+from operators.records import ASKED, METADATA, QUARANTINE, ROUND, TENANT, bucket_of, media_key, round_rows
 from operators.sources.files import SourceFile
 from operators.sources.media import PictureCache, PictureLimits, attach_pictures
 from operators.sources.read import Parsed, ReadScope, Split, SplitEnd, read_split
+from operators.sources.rounds import DOUBTS
 from operators.store.objects import ObjectStore
 
 REJECTED = pa.schema([*QUARANTINE, pa.field(FILE_RANK, pa.int64()), pa.field(PART_RANK, pa.int64())])
@@ -43,6 +45,8 @@ class ReadValues:
     max_picture_bytes: int
     max_picture_pixels: int
     fragment_rounds: int
+    columns: Mapping[str, str] | None = None
+    asked: str = "{}"
 
 
 @dataclass(frozen=True)
@@ -77,6 +81,7 @@ class ReadDone:
     sessions: int = 0
     rounds: int = 0
     missing_pictures: int = 0
+    doubts: dict[str, int] = field(default_factory=dict)
     lines: list[tuple[int, int, int]] = field(default_factory=list)
 
     @classmethod
@@ -89,10 +94,11 @@ def read_splits(objects: ObjectStore, prefix: str, order: ReadOrder, values: Rea
     """Read an order's splits into fragments and quarantine rows below ``prefix``."""
     done = ReadDone(order.number)
     fragments = _FragmentWriter(objects, f"{prefix}/fragments/{order.number:06d}", values, done)
-    rejected = _RejectedWriter(objects, f"{prefix}/rejected/{order.number:06d}", values.tenant, done)
+    rejected = _RejectedWriter(objects, f"{prefix}/rejected/{order.number:06d}", values, done)
     keeper = MediaKeeper(objects)
     limits = PictureLimits(max_bytes=values.max_picture_bytes, max_pixels=values.max_picture_pixels)
-    scope = ReadScope(user=values.user, timezone=values.timezone, max_line_bytes=values.max_line_bytes)
+    scope = ReadScope(values.user, values.timezone, values.max_line_bytes, values.columns)
+    doubts: Counter[str] = Counter()
     for rank, split in order.splits:
         files, cache = files_for(split.file.uri), PictureCache()
         for item in read_split(split, files, scope):
@@ -105,9 +111,12 @@ def read_splits(objects: ObjectStore, prefix: str, order: ReadOrder, values: Rea
                 done.missing_pictures += attached.missing
                 for refused in attached.refused:
                     rejected.add(rank, split, item.line, refused)
+                for record in attached.session.rounds:
+                    doubts.update(record.metadata.get(DOUBTS, {}))
                 fragments.add(rank, split, Parsed(attached.session, item.line))
     fragments.flush()
     rejected.flush()
+    done.doubts = dict(doubts)
     return done
 
 
@@ -157,10 +166,10 @@ class _FragmentWriter:
 class _RejectedWriter:
     """Collects quarantine rows and writes them in files of bounded size."""
 
-    def __init__(self, objects: ObjectStore, stem: str, tenant: str, done: ReadDone) -> None:
+    def __init__(self, objects: ObjectStore, stem: str, values: ReadValues, done: ReadDone) -> None:
         self._objects = objects
         self._stem = stem
-        self._tenant = tenant
+        self._values = values
         self._done = done
         self._rows: list[dict[str, Any]] = []
 
@@ -168,12 +177,13 @@ class _RejectedWriter:
         """One refused line, file or picture."""
         self._rows.append(
             {
-                TENANT: self._tenant,
+                TENANT: self._values.tenant,
                 "file": split.file.uri,
                 "line": error.line if error.line is not None else line,
                 ROUND: error.round_id,
                 "code": error.code,
                 "reason": str(error),
+                ASKED: self._values.asked,
                 FILE_RANK: rank,
                 PART_RANK: split.index,
             }

@@ -24,6 +24,7 @@ class RunPlan:
     config: str
     buckets: int
     encoder: str
+    columns: tuple[tuple[str, str], ...] = ()
 
     @property
     def key(self) -> str:

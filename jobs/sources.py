@@ -4,20 +4,28 @@ from __future__ import annotations
 
 import fnmatch
 import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import BinaryIO, cast
 
 from operators.errors import ObjectNotFound, UsageError
-from operators.sources.files import LOOKED_AT, Files, LocalFiles, SourceFile
+from operators.sources.archives import ArchiveFiles, is_inside, opened_up
+from operators.sources.files import LOOKED_AT, MOST_NAMES, Files, LocalFiles, SourceFile, find_sources
 from operators.store.objects import ObjectInfo, ObjectStore
 from operators.store.opening import open_objects
 
 _BUFFER = 8 << 20
 
 
+def sources_of(patterns: Sequence[str]) -> list[SourceFile]:
+    """All files that the patterns name, archives opened up, each once, sorted by uri. UsageError where one names none."""
+    return opened_up(find_sources(patterns, files_for), files_for)
+
+
 def files_for(uri: str) -> Files:
-    """The reader for a source or a pattern: ``s3://bucket/..`` or local."""
-    return S3Files() if uri.startswith("s3://") else LocalFiles()
+    """The reader for a source or a pattern: ``s3://bucket/..`` or local, or inside an archive that lies in either."""
+    outer = S3Files() if uri.startswith("s3://") else LocalFiles()
+    return ArchiveFiles(outer) if is_inside(uri) else outer
 
 
 class S3Files:
@@ -66,6 +74,12 @@ class S3Files:
     def real(self, uri: str) -> str:
         """The uri itself: objects are no links."""
         return uri
+
+    def names(self, folder: str) -> list[str]:
+        """Objects below the prefix, at most one folder down."""
+        bucket, prefix = _split(f"{folder.rstrip('/')}/")
+        inside = islice(self._bucket(bucket).list(prefix), MOST_NAMES)
+        return sorted(f"s3://{bucket}/{info.key}" for info in inside if info.key[len(prefix) :].count("/") <= 1)
 
     def _bucket(self, name: str) -> ObjectStore:
         if name not in self._buckets:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -18,9 +18,8 @@ from jobs.sources import files_for
 from jobs.stages import RESULTS, Resources, Stage, Work, through
 from operators.errors import ObjectNotFound, SourceError
 from operators.sources.files import SourceFile
-from operators.sources.origin import stem_of
+from operators.sources.origin import owner_of, stem_of
 from operators.sources.read import Split, survey
-from operators.sources.sniff import FORMATS
 
 _FILES_PER_TASK = 64
 _FEWEST_TASKS = 16
@@ -38,23 +37,23 @@ class Surveyed:
     copies: tuple[str, ...]
 
 
-def copies_of(sources: Sequence[SourceFile]) -> dict[int, int]:
-    """For each source that is byte for byte a copy of an earlier one, both by rank. Only equal sizes are compared."""
-    by_size: dict[int, list[int]] = defaultdict(list)
-    for rank, source in enumerate(sources):
-        by_size[source.size].append(rank)
+def copies_of(digests: Mapping[int, str | None]) -> dict[int, int]:
+    """For each source that is byte for byte a copy of an earlier one, both by rank; ``digests`` by rank."""
     copies: dict[int, int] = {}
-    for ranks in by_size.values():
-        if len(ranks) > 1 and sources[ranks[0]].size > 0:
-            seen: dict[str, int] = {}
-            for rank in ranks:
-                digest = _digest(sources[rank])
-                if digest is not None and seen.setdefault(digest, rank) != rank:
-                    copies[rank] = seen[digest]
+    seen: dict[str, int] = {}
+    for rank, digest in sorted(digests.items()):
+        if digest is not None and seen.setdefault(digest, rank) != rank:
+            copies[rank] = seen[digest]
     return copies
 
 
-def _digest(source: SourceFile) -> str | None:
+def _of_one_size(sources: Sequence[SourceFile]) -> set[int]:
+    """Ranks of the sources that could be copies of others."""
+    counts = Counter(source.size for source in sources)
+    return {rank for rank, source in enumerate(sources) if source.size > 0 and counts[source.size] > 1}
+
+
+def digest_of_file(source: SourceFile) -> str | None:
     """Hex sha256 of the file; None where it cannot be read, of which the survey will tell."""
     digest = hashlib.sha256()
     try:
@@ -75,8 +74,17 @@ def piece_bytes(sources: Sequence[SourceFile], split_bytes: int) -> int:
     return min(split_bytes, max(fair, _SMALLEST_PIECE))
 
 
-def survey_sources(sources: Sequence[SourceFile], *, format: str, user: str | None, split_bytes: int) -> Surveyed:
-    """Sniff every source, in parallel, and plan its splits.
+def survey_sources(
+    sources: Sequence[SourceFile],
+    *,
+    format: str,
+    user: str | None,
+    split_bytes: int,
+    columns: Mapping[str, str] | None = None,
+    here: bool = False,
+) -> Surveyed:
+    """Sniff every source, in parallel, and plan its splits. ``columns``: what was mapped, of one message a row. ``here``: in
+    this process, without Ray.
 
     Files whose format names no user take their stem as user; two different files of one stem would become one user in
     silence, so all of them are rejected unless ``user`` is given.
@@ -85,20 +93,22 @@ def survey_sources(sources: Sequence[SourceFile], *, format: str, user: str | No
     formats: dict[int, str] = {}
     ignored: list[tuple[str, str]] = []
     rejected: list[SourceError] = []
-    for result in _survey_results(sources, format, split_bytes):
+    user_from: dict[int, str] = {}
+    digests: dict[int, str | None] = {}
+    for result in _survey_results(sources, format, split_bytes, columns, here):
         rank, file = result["rank"], sources[result["rank"]]
         if result["verdict"] == "rejected":
             rejected.append(SourceError(result["reason"], code=result["code"], file=file.uri))
         elif result["verdict"] == "ignored":
             ignored.append((file.uri, result["reason"]))
         elif result["format"] is not None:
-            formats[rank] = result["format"]
+            formats[rank], user_from[rank], digests[rank] = result["format"], result["user_from"], result["digest"]
             splits[rank] = tuple(Split(**{**split, "file": file}) for split in result["splits"])
-    copies = _same_history(sources, formats, user)
+    copies = _same_history(sources, copies_of(digests), user_from, user)
     for rank in copies:
-        del splits[rank], formats[rank]
+        del splits[rank], formats[rank], user_from[rank]
     if user is None:
-        for rank, error in _ambiguous(sources, formats):
+        for rank, error in _ambiguous(sources, user_from):
             rejected.append(error)
             del splits[rank], formats[rank]
     rejected.sort(key=lambda error: error.file or "")
@@ -106,59 +116,78 @@ def survey_sources(sources: Sequence[SourceFile], *, format: str, user: str | No
     return Surveyed(splits, formats, tuple(sorted(ignored)), tuple(rejected), copied)
 
 
-def _same_history(sources: Sequence[SourceFile], formats: Mapping[int, str], user: str | None) -> list[int]:
+def _same_history(
+    sources: Sequence[SourceFile], copies: Mapping[int, int], user_from: Mapping[int, str], user: str | None
+) -> list[int]:
     """Readable copies that tell the same history of the same user: where the file's name is the user, names count too."""
-    nameless = _nameless() if user is None else set()
     return [
         rank
-        for rank, first in copies_of(sources).items()
-        if rank in formats
-        and first in formats
-        and (formats[rank] not in nameless or stem_of(sources[rank].uri) == stem_of(sources[first].uri))
+        for rank, first in copies.items()
+        if rank in user_from
+        and first in user_from
+        and (
+            user is not None or _name_given(sources[rank], user_from[rank]) == _name_given(sources[first], user_from[first])
+        )
     ]
 
 
-def _nameless() -> set[str]:
-    return {form.name for form in FORMATS if not form.names_user}
+def _name_given(source: SourceFile, user_from: str) -> str | None:
+    """The user that the file's place gives its conversations; None where they name their own."""
+    if user_from == "record":
+        return None
+    return owner_of(source.uri) if user_from == "export" else stem_of(source.uri)
 
 
-def _ambiguous(sources: Sequence[SourceFile], formats: dict[int, str]) -> list[tuple[int, SourceError]]:
-    nameless = _nameless()
-    by_stem: dict[str, list[int]] = defaultdict(list)
-    for rank, name in formats.items():
-        if name in nameless:
-            by_stem[stem_of(sources[rank].uri)].append(rank)
+def _ambiguous(sources: Sequence[SourceFile], user_from: Mapping[int, str]) -> list[tuple[int, SourceError]]:
+    """Files whose place gives them a name that files elsewhere get too. The files of one export belong together."""
+    places: dict[str, dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
+    for rank, named_by in user_from.items():
+        uri = sources[rank].uri
+        if (given := _name_given(sources[rank], named_by)) is not None:
+            places[given][uri.rpartition("/")[0] if named_by == "export" else uri].append(rank)
     reason = "several files of this name would all become one user; rename them, or pass --user for each"
     return [
         (rank, SourceError(reason, code="ambiguous-user", file=sources[rank].uri))
-        for ranks in by_stem.values()
-        if len(ranks) > 1
+        for at in places.values()
+        if len(at) > 1
+        for ranks in at.values()
         for rank in ranks
     ]
 
 
-def _survey_results(sources: Sequence[SourceFile], format: str, split_bytes: int) -> list[dict[str, Any]]:
+def _survey_results(
+    sources: Sequence[SourceFile], format: str, split_bytes: int, columns: Mapping[str, str] | None, here: bool
+) -> list[dict[str, Any]]:
     groups = parts_of([1] * len(sources), _FILES_PER_TASK)
-    orders = [json.dumps([[rank, asdict(sources[rank])] for rank in group]) for group in groups]
-    work = partial(_survey_work, format, split_bytes)
-    return list(through(Stage("survey", work, RESULTS, Resources(cpus=1), batch_rows=1), orders))
+    twins = _of_one_size(sources)
+    orders = [json.dumps([[rank, asdict(sources[rank]), rank in twins] for rank in group]) for group in groups]
+    work = partial(_survey_work, format, split_bytes, columns)
+    # Workers take seconds to start, a look at the beginning of a file milliseconds.
+    here = here or len(orders) == 1
+    return list(through(Stage("survey", work, RESULTS, Resources(cpus=1), batch_rows=1), orders, here=here))
 
 
-def _survey_work(format: str, split_bytes: int) -> Work:
+def _survey_work(format: str, split_bytes: int, columns: Mapping[str, str] | None) -> Work:
     def work(batch: pa.Table) -> pa.Table:
-        files = [(rank, SourceFile(**raw)) for task in batch["task"].to_pylist() for rank, raw in json.loads(task)]
-        results = [json.dumps(_survey_one(rank, file, format, split_bytes)) for rank, file in files]
+        results = []
+        for rank, raw, twin in (order for task in batch["task"].to_pylist() for order in json.loads(task)):
+            file = SourceFile(**raw)
+            found = _survey_one(rank, file, format, split_bytes, columns)
+            results.append(json.dumps({**found, "digest": digest_of_file(file) if twin else None}))
         return pa.table({"result": results}, schema=RESULTS)
 
     return work
 
 
-def _survey_one(rank: int, file: SourceFile, format: str, split_bytes: int) -> dict[str, Any]:
-    found = survey(file, files_for(file.uri), format=format, split_bytes=split_bytes)
+def _survey_one(
+    rank: int, file: SourceFile, format: str, split_bytes: int, columns: Mapping[str, str] | None = None
+) -> dict[str, Any]:
+    found = survey(file, files_for(file.uri), format=format, split_bytes=split_bytes, columns=columns)
     return {
         "rank": rank,
         "verdict": found.verdict,
         "format": found.format,
+        "user_from": found.user_from,
         "reason": found.reason,
         "code": found.error.code if found.error else None,
         "splits": [asdict(split) for split in found.splits],

@@ -9,29 +9,34 @@ memory.search("mira", "when does the flight leave?").rounds
 
 from __future__ import annotations
 
+import hashlib
 import threading
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import polars as pl
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from operators.encode.text import TextEncoder, encoder_of, require_same
-from operators.errors import ScopeError, UsageError
+from operators.errors import ObjectNotFound, ScopeError, StoreCorrupt, UsageError
 from operators.records import (
     DEFAULT_TENANT,
     IMAGES,
+    MEDIA,
     ORDER,
     ROUNDS,
     SESSION,
     TIME,
     UNITS,
     bucket_of,
+    media_key,
     require_scope,
 )
 from operators.retrieve.assemble import runs_of
@@ -125,6 +130,25 @@ class Memory:
         opened = self._open(user)
         return _frame(opened.data.units if opened else UNITS.empty_table())
 
+    def picture(self, user: str, media: str) -> bytes | None:
+        """The bytes of a picture (``records.IMAGE_TYPE`` media) of the user's rounds; None where no round of theirs has it.
+
+        StoreCorrupt where the bytes are gone or no longer what their name says.
+        """
+        opened = self._open(user)
+        if opened is None or media not in opened.pictures:
+            return None
+        key = media_key(media)
+        try:
+            data = self._objects.get(key)
+        except ObjectNotFound as error:
+            raise StoreCorrupt(
+                f"{key} is gone from {self._objects.uri}, though rounds name it: see `mnemosaic verify`"
+            ) from error
+        if hashlib.sha256(data).hexdigest() != media:
+            raise StoreCorrupt(f"{key} in {self._objects.uri} is not what its name says: see `mnemosaic verify`")
+        return data
+
     def sessions(self, user: str) -> pl.DataFrame:
         """The user's sessions in order: session_id, rounds, pictures, first_time, last_time (UTC, null where unknown)."""
         grouped = self.rounds(user).group_by(SESSION, maintain_order=True)
@@ -204,6 +228,12 @@ class _Opened:
                 orders = self.data.units[ORDER].to_numpy()
                 self._index = UserIndex(orders, embedding_texts(self.data.units).to_pylist(), self.data.vectors)
             return self._index
+
+    @cached_property
+    def pictures(self) -> frozenset[str]:
+        """The names of all pictures that the user's rounds hold."""
+        media = pc.struct_field(pc.list_flatten(self.data.rounds[IMAGES]), MEDIA)
+        return frozenset(pc.unique(media.drop_null()).to_pylist())
 
     @property
     def nbytes(self) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Literal
@@ -88,6 +88,8 @@ MESSAGES, IMAGES, METADATA, CONTENT_HASH, SOURCE = "messages", "images", "metada
 UNIT, KIND, SPEAKER, TEXT, CAPTION, MEDIA = "unit_id", "kind", "speaker", "text", "caption", "media"
 MESSAGE, START, END, CONTENT_KEY = "message", "start", "end", "content_key"
 
+ASKED = "asked"
+
 TIMESTAMP = pa.timestamp("us", tz="UTC")
 
 MESSAGE_TYPE = pa.struct(
@@ -96,7 +98,9 @@ MESSAGE_TYPE = pa.struct(
         pa.field("role", pa.string(), nullable=False),
         pa.field("speaker", pa.string(), nullable=False),
         pa.field("text", pa.string(), nullable=False),
-        pa.field("time", TIMESTAMP),
+        pa.field(TIME, TIMESTAMP),
+        pa.field(OFFSET, pa.int16()),
+        pa.field(PRECISION, pa.string(), nullable=False),
     ]
 )
 IMAGE_TYPE = pa.struct(
@@ -182,9 +186,13 @@ QUARANTINE = pa.schema(
         pa.field(ROUND, pa.string()),
         pa.field("code", pa.string(), nullable=False),
         pa.field("reason", pa.string(), nullable=False),
+        pa.field(ASKED, pa.string(), nullable=False),
     ]
 )
-"""What could not be read: where it stands and why. It points at the source and holds none of its text."""
+"""What could not be read: where it stands and why. It points at the source and holds none of its text.
+
+``asked`` is how it was read, as JSON (``format``, ``user``, ``timezone``, ``columns``): it can be read that way again.
+"""
 
 
 def vectors_by_key(dim: int) -> pa.Schema:
@@ -293,16 +301,14 @@ def _round_row(tenant: str, user: str, record: Round, source: str) -> dict[str, 
         ROUND: record.round_id,
         ORDER: 0,
         POSITION: record.position,
-        TIME: record.time.utc if record.time else None,
-        OFFSET: record.time.offset_minutes if record.time else None,
-        PRECISION: record.time.precision if record.time else "unknown",
+        **_time_row(record.time),
         MESSAGES: [
             {
                 "message_id": message.message_id,
                 "role": message.role,
                 "speaker": message.speaker,
                 "text": message.text,
-                "time": message.time.utc if message.time else None,
+                **_time_row(message.time),
             }
             for message in record.messages
         ],
@@ -323,6 +329,33 @@ def _round_row(tenant: str, user: str, record: Round, source: str) -> dict[str, 
         CONTENT_HASH: round_hash(record),
         SOURCE: source,
     }
+
+
+def _time_row(time: Instant | None) -> dict[str, Any]:
+    if time is None:
+        return {TIME: None, OFFSET: None, PRECISION: "unknown"}
+    return {TIME: time.utc, OFFSET: time.offset_minutes, PRECISION: time.precision}
+
+
+def round_of_row(row: Mapping[str, Any]) -> Round:
+    """The round that a row of the ``ROUNDS`` schema holds: the inverse of ``round_rows``."""
+    return Round(
+        session_id=row[SESSION],
+        round_id=row[ROUND],
+        position=row[POSITION],
+        messages=tuple(_message_of_row(raw) for raw in row[MESSAGES]),
+        images=tuple(Image(**raw) for raw in row[IMAGES]),
+        time=_instant_of_row(row),
+        metadata=json.loads(row[METADATA]),
+    )
+
+
+def _message_of_row(row: Mapping[str, Any]) -> Message:
+    return Message(row["role"], row["speaker"], row["text"], row["message_id"], _instant_of_row(row))
+
+
+def _instant_of_row(row: Mapping[str, Any]) -> Instant | None:
+    return None if row[TIME] is None else Instant(row[TIME], row[OFFSET], row[PRECISION])
 
 
 def isoformat(moment: datetime | None) -> str | None:

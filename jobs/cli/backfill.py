@@ -14,6 +14,7 @@ from jobs.cli.output import note, print_facts, print_json
 from jobs.cli.progress import live_progress
 from operators.errors import UsageError
 from operators.records import DEFAULT_TENANT
+from operators.sources.columns import asked_columns
 from operators.sources.read import FORMAT_NAMES
 
 if TYPE_CHECKING:
@@ -40,6 +41,14 @@ def backfill(
         str | None,
         typer.Option("--timezone", metavar="Z", help="Clock of times without offset, e.g. Europe/Lisbon. [settings: UTC]"),
     ] = None,
+    columns: Annotated[
+        str | None,
+        typer.Option(
+            "--map",
+            metavar="KEY=COLUMN,..",
+            help="Which column of a table is which, e.g. text=body,time=created_at. [columns of common names]",
+        ),
+    ] = None,
     config: ConfigOption = None,
     source_format: Annotated[
         str, typer.Option("--format", metavar="NAME", help=f"One of {', '.join(FORMATS)}; auto looks at the content.")
@@ -57,15 +66,16 @@ def backfill(
     The store is made if it is not there. Running it again adds only what is new; after a crash or an interruption, the
     same command takes up where it stopped. Readers see the old version until the new one is whole.
 
-    Formats (gz and zst too): our JSONL, LoCoMo, Mem-Gallery, Parquet. What cannot be read is quarantined with file, line
-    and reason, and the rest goes in.
+    Formats (gz and zst too): our JSONL, LoCoMo, LongMemEval, Mem-Gallery, Parquet, and one message a row (CSV, TSV, Parquet,
+    JSON). What cannot be read is quarantined with file, line and reason, and the rest goes in.
 
     \b
     Examples:
       mnemosaic backfill chats.jsonl --store ./memory
       mnemosaic backfill exports/ 'more/*.jsonl.gz' --store s3://team/memory --tenant acme
+      mnemosaic backfill tickets.csv --map text=body,user=customer,time=sent --store ./memory
     """
-    _check(source_format, timezone)
+    chosen = check_reading(source_format, timezone, columns)
     settings = load_settings(config)
     from jobs.backfill import BackfillRequest
     from jobs.backfill import backfill as run_backfill
@@ -78,6 +88,7 @@ def backfill(
         timezone=timezone if timezone is not None else settings.sources.timezone,
         format=source_format,
         ray_address=ray_address if ray_address is not None else settings.ray.address,
+        columns=chosen,
     )
     with live_progress() as progress:
         report = run_backfill(request, settings, progress)
@@ -85,16 +96,18 @@ def backfill(
         print_json({**asdict(report), "rounds_per_second": report.rounds_per_second})
     else:
         print_facts(summary(report))
-    _print_notes(report, store)
+    print_notes(report, store)
     if strict and report.quarantined:
         raise typer.Exit(STRICT_EXIT)
 
 
-def _check(source_format: str, timezone: str | None) -> None:
+def check_reading(source_format: str, timezone: str | None, columns: str | None) -> dict[str, str] | None:
+    """The columns asked for; UsageError where one of the three cannot be what it is."""
     if source_format not in FORMATS:
         raise UsageError(f"--format {source_format!r} is not known; one of {', '.join(FORMATS)}")
     if timezone is not None and not is_timezone(timezone):
         raise UsageError(f"--timezone {timezone!r} is not known; give an IANA name such as Europe/Lisbon")
+    return None if columns is None else asked_columns(columns)
 
 
 def summary(report: BackfillReport) -> list[tuple[str, str | int | float | None]]:
@@ -115,13 +128,16 @@ def summary(report: BackfillReport) -> list[tuple[str, str | int | float | None]
     ]
 
 
-def _print_notes(report: BackfillReport, store: str) -> None:
+def print_notes(report: BackfillReport, store: str) -> None:
     if report.quarantined:
         note(f"{report.quarantined:,} could not be read; see why: mnemosaic quarantine --store {store}")
     if report.replaced:
         note(f"{report.replaced:,} rounds had changed in the source and replace what was stored")
     if report.missing_pictures:
         note(f"{report.missing_pictures:,} pictures are not at hand; their rounds went in with reference and caption")
+    if report.doubts:
+        counted = ", ".join(f"{code} {count:,}" for code, count in sorted(report.doubts.items()))
+        note(f"kept with a doubt, which is noted in the round's metadata: {counted}")
     if report.superseded:
         note(f"{report.superseded:,} rounds stand in these sources in several versions; the last one was taken")
     for name in _some(report.identical_files):

@@ -39,7 +39,7 @@ TempOption = Annotated[
 def register(app: typer.Typer) -> None:
     """Add this family's commands."""
     bench = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Measure this installation on this machine.")
-    for command in (ingest, scale, search, recall):
+    for command in (ingest, scale, search, recall, readers):
         bench.command()(command)
     app.add_typer(bench, name="bench")
 
@@ -152,6 +152,28 @@ def recall(
     rows = measure_recall(data, settings, _chosen(encoder, numeric, baseline_model), tell=note)
     print_recall(rows, settings.retrieval.k, settings.retrieval.neighbours)
     _close("recall", host, {"rows": [asdict(row) for row in rows]}, figures)
+
+
+def readers(
+    size: Annotated[int, typer.Option("--megabytes", min=1, metavar="N", help="About how large each file is.")] = 20,
+    repeat: Annotated[int, typer.Option("--repeat", min=1, metavar="R", help="Times everything is measured.")] = 3,
+    temp: TempOption = None,
+    config: ConfigOption = None,
+    figures: FiguresOption = None,
+) -> None:
+    """Megabytes and rounds a second of each format's reader, beside the encoder's units a second.
+
+    The histories are invented, about 40 words a round, and read from disk as a backfill reads them, into rounds. Readers
+    and encoder take turns in one process; the encoder has one thread.
+    """
+    from jobs.bench.machine import machine
+    from jobs.bench.readers import measure_readers
+    from jobs.cli.bench_tables import print_readers
+
+    host = machine()
+    found = measure_readers(load_settings(config), size=size * 1_000_000, repeat=repeat, temp=temp, tell=note)
+    print_readers(found)
+    _close("readers", host, asdict(found), figures)
 
 
 def _chosen(kinds: list[str] | None, numeric: str | None, model: str | None) -> Any:

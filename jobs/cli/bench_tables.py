@@ -11,6 +11,7 @@ from jobs.cli.output import note, print_facts, print_table
 
 if TYPE_CHECKING:
     from jobs.bench.ingest import IngestFigures
+    from jobs.bench.readers import ReaderFigures
     from jobs.bench.recall import RecallRow
     from jobs.bench.scale import ScaleFigures
     from jobs.bench.search import ManyUsers, OneUser
@@ -156,6 +157,35 @@ def print_recall(rows: Sequence[RecallRow], k: int, neighbours: int) -> None:
     for benchmark, lost in {row.benchmark: row.asked - row.questions for row in rows}.items():
         if lost:
             note(f"{benchmark}: {lost} questions left out, none of their evidence is in the store")
+
+
+def print_readers(found: ReaderFigures) -> None:
+    """A row a reader, and which of them are slower than they should be."""
+    from jobs.bench.readers import GOAL
+
+    rows = [
+        [
+            reader.reader,
+            f"{reader.bytes / 1e6:,.1f}",
+            f"{reader.rounds:,}",
+            f"{reader.megabytes.median:,.1f}",
+            f"{reader.rates.median:,.0f}",
+            f"{reader.rates.least:,.0f} to {reader.rates.most:,.0f}",
+            f"{found.ratio(reader):,.1f}",
+        ]
+        for reader in found.readers
+    ]
+    print_table(["reader", "MB", "rounds", "MB/s", "rounds/s", "least to most", "x encoder"], rows)
+    print()
+    slow = [reader.reader for reader in found.readers if found.ratio(reader) < GOAL]
+    print_facts(
+        [
+            (f"encoder ({found.encoder})", f"{found.units.median:,.0f} units a second in one thread"),
+            (f"at least {GOAL:.0f}x", f"all but {', '.join(slow)}" if slow else "all"),
+        ]
+    )
+    if found.left_out:
+        note(f"not measured: {', '.join(found.left_out)}")
 
 
 def _ms(latency: Latency) -> list[str]:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from jobs.cli.options import AsOfOption, JsonOption, StoreOption, TenantOption, parse_as_of
+from configs.settings import load_settings
+from jobs.cli.backfill import check_reading, print_notes
+from jobs.cli.options import AsOfOption, ConfigOption, JsonOption, StoreOption, TenantOption, parse_as_of
 from jobs.cli.output import cell, moment, note, print_facts, print_json, print_table, printable, told_time
+from jobs.cli.progress import live_progress
+from operators.errors import UsageError
 from operators.records import DEFAULT_TENANT, isoformat
 
 if TYPE_CHECKING:
@@ -154,30 +159,88 @@ def _picture(image: dict[str, Any]) -> str:
 
 
 def quarantine(
-    store: StoreOption, tenant: TenantOption = DEFAULT_TENANT, as_of: AsOfOption = None, as_json: JsonOption = False
+    store: StoreOption,
+    tenant: TenantOption = DEFAULT_TENANT,
+    as_of: AsOfOption = None,
+    retry: Annotated[bool, typer.Option("--retry", help="Read the files again, as they were read before.")] = False,
+    user: Annotated[str | None, typer.Option("--user", metavar="U", help="With --retry: as of backfill.")] = None,
+    timezone: Annotated[str | None, typer.Option("--timezone", metavar="Z", help="With --retry: as of backfill.")] = None,
+    source_format: Annotated[str, typer.Option("--format", metavar="NAME", help="With --retry: as of backfill.")] = "auto",
+    columns: Annotated[
+        str | None, typer.Option("--map", metavar="KEY=COLUMN,..", help="With --retry: as of backfill.")
+    ] = None,
+    config: ConfigOption = None,
+    ray_address: Annotated[
+        str | None, typer.Option("--ray-address", metavar="A", help="With --retry: as of backfill.")
+    ] = None,
+    as_json: JsonOption = False,
 ) -> None:
     """What could not be read: file, line and reason. The text itself is not kept.
 
-    A row leaves the quarantine when a later backfill reads its file without the fault.
+    A row leaves the quarantine when a later backfill reads its file without the fault. --retry reads all these files again,
+    with the options they were read with; those given here go before them.
 
     \b
-    Example:
+    Examples:
       mnemosaic quarantine --store ./memory
+      mnemosaic quarantine --store ./memory --retry --user mira
     """
     from operators.memory import open_store
 
     rows = _quarantined(store, open_store(store).pin(parse_as_of(as_of)), tenant)
-    columns = ("file", "line", "round_id", "code", "reason")
+    if retry:
+        mapped = check_reading(source_format, timezone, columns)
+        if as_of is not None:
+            raise UsageError("--retry reads what is in quarantine now: leave --as-of out")
+        _retry(rows, store, tenant, (user, timezone, source_format, mapped), config, ray_address, as_json)
+        return
+    if (user, timezone, source_format, columns, config, ray_address) != (None, None, "auto", None, None, None):
+        raise UsageError(
+            "--user, --timezone, --format, --map, --config, --ray-address say how to read again: add --retry"
+        )
+    names = ("file", "line", "round_id", "code", "reason")
     if as_json:
-        print_json([{column: row[column] for column in columns} for row in rows])
+        print_json([{name: row[name] for name in names} for row in rows])
         return
     if not rows:
         note(f"nothing of tenant '{tenant}' is in quarantine")
         return
     print_table(
         ("file", "line", "round", "code", "reason"),
-        [[_cell(row["file"]), _number(row["line"]), *(row[column] for column in columns[2:])] for row in rows],
+        [[_cell(row["file"]), _number(row["line"]), *(row[name] for name in names[2:])] for row in rows],
     )
+
+
+def _retry(
+    rows: list[dict[str, Any]],
+    store: str,
+    tenant: str,
+    reading: tuple[str | None, str | None, str, dict[str, str] | None],
+    config: Path | None,
+    ray_address: str | None,
+    as_json: bool,
+) -> None:
+    from jobs.backfill import BackfillRequest
+    from jobs.retry import retry
+    from operators.memory import open_store
+
+    user, timezone, source_format, columns = reading
+    settings = load_settings(config)
+    address = ray_address if ray_address is not None else settings.ray.address
+    request = BackfillRequest((), store, tenant, user, timezone, source_format, address, columns)
+    with live_progress() as progress:
+        done = retry(rows, request, settings, progress)
+    left = len(_quarantined(store, open_store(store).pin(), tenant))
+    added = sum(report.added + report.replaced for report in done.reports)
+    facts = {"tried": len(rows), "rounds": added, "quarantined": left, "gone": len(done.gone)}
+    if as_json:
+        print_json({**facts, "gone": list(done.gone)})
+    else:
+        print_facts(list(facts.items()))
+    for report in done.reports:
+        print_notes(report, store)
+    for name in done.gone:
+        note(f"no longer there: {printable(name)}")
 
 
 def _quarantined(store: str, snapshot: Snapshot, tenant: str) -> list[dict[str, Any]]:

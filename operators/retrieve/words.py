@@ -107,7 +107,7 @@ def _plain_letters() -> dict[int, str]:
     table |= {ord("\u0649"): "\u064a", ord("\u0451"): "\u0435"}
     table |= {ord("\u00f8"): "o", ord("\u0142"): "l", ord("\u0111"): "d", ord("\u0131"): "i"}
     for point in (*range(0xC0, 0x250), *range(0x370, 0x400), *range(0x1E00, 0x2000)):
-        base, *marks = unicodedata.normalize("NFD", chr(point))
+        base, *marks = list(unicodedata.normalize("NFD", chr(point)))
         if marks and all(unicodedata.category(mark) == "Mn" for mark in marks):
             table[point] = base
     return table

@@ -64,6 +64,13 @@ def identifier(value: object, what: str) -> str | None:
     return value
 
 
+def label(value: object, what: str) -> str | None:
+    """An id that need not be there: as ``identifier``, and None where it is blank too."""
+    if isinstance(value, str) and not value.strip():
+        return None
+    return identifier(value, what)
+
+
 def mapping(value: object, what: str) -> dict[str, Any]:
     """A JSON object. SourceError ``wrong-type``."""
     if not isinstance(value, dict):

@@ -12,10 +12,14 @@ from typing import BinaryIO, Protocol
 
 from operators.errors import SourceError, UsageError
 
-_SUFFIXES = (".json", ".jsonl", ".ndjson", ".parquet")
+_SUFFIXES = (".json", ".jsonl", ".ndjson", ".parquet", ".csv", ".tsv")
 _PACKED = ("", ".gz", ".zst")
-LOOKED_AT = tuple(suffix + packed for suffix in _SUFFIXES for packed in _PACKED)
+LOOKED_AT = (*(suffix + packed for suffix in _SUFFIXES for packed in _PACKED), ".zip")
 """Endings of the files that a walk through a folder looks at."""
+
+
+MOST_NAMES = 1_000_000
+"""How many files of a folder are looked through for one whose name begins as a reference says."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +49,9 @@ class Files(Protocol):
 
     def real(self, uri: str) -> str:
         """The uri with symbolic links resolved; the uri itself where there are none."""
+
+    def names(self, folder: str) -> list[str]:
+        """Uris of the files in a folder and in the folders in it, sorted; at most MOST_NAMES of them. SourceError."""
 
 
 class LocalFiles:
@@ -95,6 +102,18 @@ class LocalFiles:
         except (OSError, ValueError) as error:
             raise _unreadable(uri, error) from error
 
+    def names(self, folder: str) -> list[str]:
+        """As ``Files.names``."""
+        found: list[str] = []
+        try:
+            for parent, folders, names in os.walk(folder):
+                found += [str(Path(parent, name)) for name in names]
+                if parent != folder or len(found) >= MOST_NAMES:
+                    folders.clear()
+        except (OSError, ValueError) as error:
+            raise _unreadable(folder, error) from error
+        return sorted(found)[:MOST_NAMES]
+
 
 def find_sources(patterns: Iterable[str], files: Callable[[str], Files]) -> list[SourceFile]:
     """All files that the patterns name, each once, sorted by uri.
@@ -107,7 +126,8 @@ def find_sources(patterns: Iterable[str], files: Callable[[str], Files]) -> list
         matched = list(files(pattern).find(pattern))
         if not matched:
             raise UsageError(
-                f"{pattern!r} matches no file; in folders only {', '.join(_SUFFIXES)} (also with .gz or .zst) are looked at"
+                f"{pattern!r} matches no file; in folders only {', '.join(_SUFFIXES)} (also with .gz or .zst) and .zip are "
+                "looked at"
             )
         for file in matched:
             before = found.get(file.uri)

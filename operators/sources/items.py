@@ -1,15 +1,17 @@
-"""A split's records one by one, whatever holds them: lines, a JSON document, or Parquet."""
+"""A split's records one by one, whatever holds them: lines, a JSON document, a table, or Parquet."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from typing import IO, Any
 
 from operators.errors import SourceError
-from operators.sources import parquet
+from operators.sources import parquet, rows
+from operators.sources.columns import find_columns
+from operators.sources.csv_rows import TableReader
 from operators.sources.documents import values_of
 from operators.sources.fields import reject
 from operators.sources.files import Files, SourceFile
@@ -58,14 +60,17 @@ class Record:
 Item = Record | SourceError | SplitEnd
 
 
-def items_of(split: Split, files: Files, limit: int) -> Iterator[Item]:
+def items_of(split: Split, files: Files, limit: int, chosen: Mapping[str, str] | None = None) -> Iterator[Item]:
     """The records of a split, an error in place of each that is none, and SplitEnd.
 
-    No record is longer than ``limit`` bytes (characters, in a document; a row of Parquet has no limit).
+    No record is longer than ``limit`` bytes (characters, in a document or table; a row of Parquet has no limit).
+    ``chosen``: the columns that were mapped, of a table or of Parquet with one message a row.
     """
     if split.container == "lines":
         return _lines(split, files, limit)
-    return _documents(split, files, limit) if split.container == "document" else _rows(split, files)
+    if split.container == "table":
+        return _table(split, files, limit, chosen)
+    return _documents(split, files, limit) if split.container == "document" else _rows(split, files, chosen)
 
 
 @contextmanager
@@ -144,14 +149,32 @@ class _Counted:
         return self._newlines + (self._last != b"\n")
 
 
-def _rows(split: Split, files: Files) -> Iterator[Item]:
+def _table(split: Split, files: Files, limit: int, chosen: Mapping[str, str] | None) -> Iterator[Item]:
+    uri = split.file.uri
+    table = TableReader(unpacked_chunks(files, uri), limit, chosen)
+    try:
+        for line, row in table:
+            yield placed(row, uri, line) if isinstance(row, SourceError) else Record(line, row)
+    except SourceError as error:
+        yield placed(error, uri, table.lines + 1)
+    yield SplitEnd(table.lines)
+
+
+def _rows(split: Split, files: Files, chosen: Mapping[str, str] | None) -> Iterator[Item]:
     total = 0
     uri = split.file.uri
     try:
         with open_parquet(split.file, files, split.packed) as stream:
             total = parquet.row_count(stream, split.start, split.end)
-            for line, row in parquet.rows_of(stream, split.start, split.end):
+            wanted = None if split.format == parquet.NAME else _wanted(parquet.columns_of(stream), chosen)
+            for line, row in parquet.rows_of(stream, split.start, split.end, wanted):
                 yield placed(row, uri, line) if isinstance(row, SourceError) else Record(line, row)
     except SourceError as error:
         yield placed(error, uri, None)
     yield SplitEnd(total)
+
+
+def _wanted(names: tuple[str, ...], chosen: Mapping[str, str] | None) -> tuple[str, ...]:
+    """The columns of Parquet that one message a row is read from; those beside them may be large."""
+    used = {*find_columns(names, chosen).values(), *rows.BESIDE}
+    return tuple(name for name in names if name in used)

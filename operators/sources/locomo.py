@@ -20,8 +20,8 @@ from operators.errors import SourceError
 from operators.records import Image, Message, Role, Session
 from operators.sources.fields import identifier, mapping, one_or_many, reject, sequence, text_of
 from operators.sources.origin import Origin, user_of_conversation
-from operators.sources.rounds import Group, Turn, by_pairs, make_session, positional_id
-from operators.sources.times import parse_time
+from operators.sources.parts import time_of
+from operators.sources.rounds import Group, Turn, by_pairs, lost_turn, make_session, positional_id
 
 NAME = "locomo"
 
@@ -66,14 +66,20 @@ def _session(
 ) -> Iterator[Session | SourceError]:
     session_id = prefix + key
     found = sequence(conversation[key], "the session")
-    turns = [_turn(mapping(turn, f"turn {number}"), f"turn {number}", roles) for number, turn in enumerate(found, start=1)]
-    written = conversation.get(f"{key}_date_time")
-    time = None if written is None else parse_time(written, origin.zone)
+    turns = [_turn_or_fault(turn, f"turn {number}", roles) for number, turn in enumerate(found, start=1)]
+    time, doubts = time_of(conversation, origin.zone, (f"{key}_date_time",))
     groups = [
         Group(positional_id(session_id, position), tuple(turns[index] for index in pair))
         for position, pair in enumerate(by_pairs(len(turns)))
     ]
-    yield from make_session(user, session_id, groups, time, {})
+    yield from make_session(user, session_id, groups, time, {}, doubts)
+
+
+def _turn_or_fault(raw: object, where: str, roles: Mapping[str, Role]) -> Turn:
+    try:
+        return _turn(mapping(raw, where), where, roles)
+    except SourceError as error:
+        return lost_turn("other", error)
 
 
 def _turn(turn: Mapping[str, Any], where: str, roles: Mapping[str, Role]) -> Turn:

@@ -9,10 +9,12 @@ from __future__ import annotations
 import hashlib
 import io
 import warnings
+from bisect import bisect_left
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import islice, takewhile
 
 from PIL import Image as Pictures
 from PIL import ImageFile, UnidentifiedImageError
@@ -20,7 +22,16 @@ from PIL import ImageFile, UnidentifiedImageError
 from operators.errors import PictureError, SourceError
 from operators.records import Image, Round, Session
 from operators.sources.files import Files, SourceFile
-from operators.sources.references import candidates, inline_bytes, inline_label, is_inline, too_large, within_reach
+from operators.sources.references import (
+    answers,
+    asset_of,
+    candidates,
+    inline_bytes,
+    inline_label,
+    is_inline,
+    too_large,
+    within_reach,
+)
 
 FORMATS = ("PNG", "JPEG", "WEBP", "GIF", "BMP", "TIFF", "AVIF")
 """Pillow's names of the picture formats that are read; formats that call other programs are not among them."""
@@ -62,6 +73,13 @@ class PictureCache:
 
     def __init__(self) -> None:
         self._known: OrderedDict[str, Picture | PictureError | None] = OrderedDict()
+        self._names: dict[str, list[tuple[str, str]]] = {}
+
+    def names(self, folder: str, look: Callable[[], list[tuple[str, str]]]) -> list[tuple[str, str]]:
+        """Name and uri of the files in and below a folder, sorted, looked up once."""
+        if folder not in self._names:
+            self._names[folder] = sorted(look())
+        return self._names[folder]
 
     def get(self, key: str, find: Callable[[], Picture | PictureError | None]) -> Picture | PictureError | None:
         """The outcome under ``key``, found where it is not known yet."""
@@ -145,10 +163,19 @@ class _Finder:
             return None
         if is_inline(reference):
             return self.cache.get(inline_label(reference), partial(self._inline, reference))
-        for uri in candidates(reference, self.file):
+        asset = asset_of(reference)
+        for uri in candidates(reference, self.file) if asset is None else self._assets(asset):
             if (outcome := self.cache.get(uri, partial(self._at, uri))) is not None:
                 return outcome
         return None
+
+    def _assets(self, asset: str) -> list[str]:
+        """Files of the export that the asset's id names, those beside its conversations first."""
+        folder = self.file.rpartition("/")[0]
+        names = self.cache.names(folder, lambda: [(uri.rpartition("/")[2], uri) for uri in self.files.names(folder)])
+        begin = bisect_left(names, (asset, ""))
+        found = takewhile(lambda pair: pair[0].startswith(asset), islice(names, begin, None))
+        return sorted((uri for name, uri in found if answers(name, asset)), key=lambda uri: (uri.count("/"), uri))
 
     def _inline(self, reference: str) -> Picture | PictureError:
         try:

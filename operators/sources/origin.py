@@ -9,7 +9,11 @@ from zoneinfo import ZoneInfo
 from operators.errors import SourceError
 from operators.sources.fields import reject
 
-_SUFFIXES = re.compile(r"(?:\.(?:json|jsonl|ndjson|parquet))?(?:\.(?:gz|zst))?$", re.IGNORECASE)
+_SUFFIXES = re.compile(r"(?:\.(?:json|jsonl|ndjson|parquet|csv|tsv|zip))?(?:\.(?:gz|zst))?$", re.IGNORECASE)
+_PART_OF_EXPORT = re.compile(r"conversations(?:[-_]\d+)?", re.IGNORECASE)
+
+ARCHIVE = "!"
+"""Ends the name of an archive in the uri of a file inside it: ``/data/export.zip!/conversations.json``."""
 
 
 @dataclass(frozen=True)
@@ -18,18 +22,30 @@ class Origin:
 
     ``user``: the user that was asked for, None where the record or its file must say. ``stem``: the file's name without
     folder and suffixes. ``part``: the record's number (from 1) in a file of several conversations, None where it is alone.
+    ``owner``: whose export the file belongs to, by ``owner_of``.
     """
 
     user: str | None
     zone: ZoneInfo | None
     stem: str
     part: int | None = None
+    owner: str = ""
 
 
 def stem_of(uri: str) -> str:
     """``26`` of ``/data/26.json.gz``; the whole name where nothing but suffixes would be left."""
     name = uri.rsplit("/", 1)[-1]
     return _SUFFIXES.sub("", name) or name
+
+
+def owner_of(uri: str) -> str:
+    """The name an export of one person's conversations goes by: the stem of its file; for a ``conversations.json`` or one
+    of several ``conversations-000.json`` the name of the folder or archive that holds it, where that has one."""
+    stem = stem_of(uri)
+    if not _PART_OF_EXPORT.fullmatch(stem):
+        return stem
+    folder = uri.rpartition("/")[0].rpartition("/")[2]
+    return (stem_of(folder.removesuffix(ARCHIVE)) if folder.endswith(ARCHIVE) else folder) or stem
 
 
 def user_of_record(named: str | None, origin: Origin) -> str:
@@ -43,6 +59,11 @@ def user_of_record(named: str | None, origin: Origin) -> str:
             "other-user", "the session is another user's than --user says; leave --user out to read each user's own"
         )
     return named
+
+
+def user_of_export(origin: Origin) -> str:
+    """The user of a conversation in somebody's export, which does not say whose it is."""
+    return origin.user if origin.user is not None else origin.owner
 
 
 def user_of_conversation(name: str | None, origin: Origin) -> tuple[str, str]:

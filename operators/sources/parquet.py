@@ -1,14 +1,15 @@
 """Parquet with our JSONL's columns: ``user_id``, ``session_id``, ``messages`` and, optional, a time column and ``metadata``.
 
-``messages`` is a list of structs (role, content, timestamp ..) or JSON text; all else is read as in our JSONL. Rows are
-read in small batches, whatever the size of a row group.
+``messages`` is a list of structs (role, content, timestamp ..) or JSON text; all else is read as in our JSONL. Without a
+column ``messages`` a file holds one message a row (``rows``). Rows are read in small batches, whatever the size of a row
+group.
 """
 
 from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import IO, Any
 
@@ -17,7 +18,7 @@ import pyarrow.parquet as pq
 
 from operators.errors import SourceError
 from operators.sources.fields import reject
-from operators.sources.openai_jsonl import TIME_FIELDS
+from operators.sources.parts import TIME_FIELDS
 
 NAME = "parquet"
 
@@ -48,7 +49,7 @@ def spooled(chunks: Iterable[bytes]) -> Iterator[IO[bytes]]:
 def row_group_ranges(stream: IO[bytes], split_bytes: int) -> list[tuple[int, int]]:
     """Ranges of row groups (first, one past last) of about ``split_bytes`` each.
 
-    SourceError ``bad-parquet`` where it is broken, ``wrong-columns`` where it holds no sessions.
+    SourceError ``bad-parquet`` where it is broken, ``wrong-columns`` where ``messages`` are of no readable type.
     """
     with _opened(stream) as file:
         _check(file.schema_arrow)
@@ -62,28 +63,43 @@ def row_group_ranges(stream: IO[bytes], split_bytes: int) -> list[tuple[int, int
         return ranges
 
 
+def columns_of(stream: IO[bytes]) -> tuple[str, ...]:
+    """The names of the columns. SourceError ``bad-parquet``."""
+    with _opened(stream) as file:
+        return tuple(file.schema_arrow.names)
+
+
+def row_groups(stream: IO[bytes]) -> int:
+    """How many row groups there are. SourceError ``bad-parquet``."""
+    with _opened(stream) as file:
+        return int(file.num_row_groups)
+
+
 def row_count(stream: IO[bytes], first: int, end: int) -> int:
     """How many rows there are in row groups ``first`` up to ``end``. SourceError ``bad-parquet``."""
     with _opened(stream) as file:
         return sum(file.metadata.row_group(group).num_rows for group in range(first, end))
 
 
-def rows_of(stream: IO[bytes], first: int, end: int) -> Iterator[tuple[int, dict[str, Any] | SourceError]]:
-    """The rows of row groups ``first`` up to ``end``, numbered from 1, as records of our JSONL.
+def rows_of(
+    stream: IO[bytes], first: int, end: int, wanted: Sequence[str] | None = None
+) -> Iterator[tuple[int, dict[str, Any] | SourceError]]:
+    """The rows of row groups ``first`` up to ``end``, numbered from 1: as records of our JSONL, or the ``wanted`` columns.
 
     A SourceError stands in place of a row that is none, and of the rest of a row group that is broken.
     """
     with _opened(stream) as file:
         schema = file.schema_arrow
-        _check(schema)
-        columns = [name for name in _COLUMNS if name in schema.names]
+        if wanted is None:
+            _check(schema)
+        columns = [name for name in _COLUMNS if name in schema.names] if wanted is None else list(wanted)
         before = 0
         for group in range(first, end):
             line = before
             try:
                 for row in _group_rows(file, group, columns):
                     line += 1
-                    yield line, _record(row)
+                    yield line, _record(row) if wanted is None else row
             except _BROKEN as error:
                 yield line + 1, _bad_parquet(error)
             before += file.metadata.row_group(group).num_rows

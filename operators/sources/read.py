@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -10,11 +10,13 @@ from typing import Literal
 
 from operators.errors import SourceError, UsageError
 from operators.records import Session
-from operators.sources import parquet
+from operators.sources import parquet, rows
+from operators.sources.archives import ArchiveFiles, is_archive
+from operators.sources.columns import check_columns, check_keys, find_columns, is_readable, wrong_columns
 from operators.sources.fields import reject
 from operators.sources.files import LOOKED_AT, Files, SourceFile
 from operators.sources.items import Item, Record, Split, SplitEnd, items_of, open_parquet
-from operators.sources.origin import Origin, placed, stem_of
+from operators.sources.origin import Origin, owner_of, placed, stem_of
 from operators.sources.sniff import FORMATS, Container, Format, Look, look, sniff
 from operators.sources.streams import packing_of, raw_chunks, unpack
 from operators.sources.times import zone_of
@@ -30,8 +32,9 @@ _HEADS = (1 << 18, 1 << 22, 1 << 26)
 
 _ANSWERS = {
     "unknown-format": f"valid, but no history in a format this release reads ({', '.join(FORMAT_NAMES)})",
-    "not-json": "neither JSON, JSON lines nor Parquet",
+    "not-json": "neither JSON, JSON lines, Parquet nor a table of messages",
 }
+_TABLES = tuple(suffix + packed for suffix in (".csv", ".tsv") for packed in ("", ".gz", ".zst"))
 
 
 @dataclass(frozen=True)
@@ -39,7 +42,8 @@ class Survey:
     """What was found in a file. ``verdict``:
 
     ``read``: it has ``splits`` (none where the file is empty); ``ignored``: it was met in a folder and is no history, as
-    ``reason`` says; ``rejected``: it goes to quarantine with ``error``.
+    ``reason`` says; ``rejected``: it goes to quarantine with ``error``. ``user_from``: what names its users, as ``Format``
+    says; ``file`` for rows without a column for the user.
     """
 
     file: SourceFile
@@ -48,15 +52,18 @@ class Survey:
     verdict: Literal["read", "ignored", "rejected"]
     reason: str | None = None
     error: SourceError | None = None
+    user_from: Literal["record", "file", "export"] | None = None
 
 
 @dataclass(frozen=True)
 class ReadScope:
-    """What is known beforehand: the user (``--user``), the IANA zone of wall times, the longest JSON record in bytes."""
+    """What is known beforehand: the user (``--user``), the IANA zone of wall times, the longest JSON record in bytes,
+    and the columns that were mapped (``--map``; by ``columns.KEYS``)."""
 
     user: str | None
     timezone: str | None
     max_line_bytes: int
+    columns: Mapping[str, str] | None = None
 
 
 @dataclass(frozen=True)
@@ -67,26 +74,32 @@ class Parsed:
     line: int
 
 
-def survey(file: SourceFile, files: Files, format: str = "auto", split_bytes: int = 64 << 20) -> Survey:
+def survey(
+    file: SourceFile,
+    files: Files,
+    format: str = "auto",
+    split_bytes: int = 64 << 20,
+    columns: Mapping[str, str] | None = None,
+) -> Survey:
     """What is in the file and how it is split. ``format`` names one of FORMAT_NAMES, or ``auto``: by content.
 
-    Only plain JSON lines (ranges of ``split_bytes``) and Parquet (groups of row groups) have more than one split.
-    UsageError on an unknown format; what is wrong with the file is in the Survey.
+    Only plain JSON lines (ranges of ``split_bytes``) and Parquet (groups of row groups) have more than one split, and none
+    of one message a row, whose columns may be given (``columns``, by ``columns.KEYS``).
+    UsageError on an unknown format or key; what is wrong with the file is in the Survey.
     """
+    check_keys(columns or {})
     if format != "auto" and format not in _BY_NAME:
         raise UsageError(f"unknown format {format!r}; one of auto, {', '.join(FORMAT_NAMES)}")
     try:
-        found, packed, empty = _look_into(file, files)
+        found, packed, empty = _look_into(file, files, columns)
         if empty:
             return Survey(file, None, (), "read")
-        if found.container == "parquet" and format not in ("auto", parquet.NAME):
-            raise reject("wrong-format", f"expected {format}, found Parquet")
-        if found.container != "parquet" and format == parquet.NAME:
-            raise reject("wrong-format", "expected Parquet, found something else")
-        name = found.format if format == "auto" else format
+        name = _name_of(found, format)
+        if name == rows.NAME:
+            check_columns(found.columns, columns)
         if name is None:
-            return _no_history(file, found)
-        container = found.container or ("lines" if _BY_NAME[name].names_user else "document")
+            return _no_history(file, found, columns)
+        container = found.container or ("lines" if _BY_NAME[name].user_from == "record" else "document")
         splits = _splits(file, files, name, container, packed, split_bytes)
     except SourceError as error:
         return _refused(file, error)
@@ -94,20 +107,24 @@ def survey(file: SourceFile, files: Files, format: str = "auto", split_bytes: in
         raise
     except (ValueError, KeyError, TypeError, OverflowError, RecursionError, OSError) as error:
         return _refused(file, _unforeseen(error))
-    return Survey(file, name, tuple(splits), "read")
+    by_stem = name == rows.NAME and "user" not in find_columns(found.columns, columns)
+    return Survey(file, name, tuple(splits), "read", user_from="file" if by_stem else _BY_NAME[name].user_from)
 
 
 def read_split(split: Split, files: Files, scope: ReadScope) -> Iterator[Parsed | SourceError | SplitEnd]:
     """The sessions of a split, an error in place of each that cannot be read, and SplitEnd.
 
     Lines are counted from 1 within the split. Memory is bounded by the longest record, at most ``max_line_bytes``.
-    UsageError on an unknown time zone; errors of a store that is not there pass through.
+    UsageError on an unknown time zone, or where there is no room for temporary files; errors of a store that is not there
+    pass through.
     """
     uri = split.file.uri
     form = _BY_NAME[split.format]
-    origin = Origin(scope.user, zone_of(scope.timezone), stem_of(uri))
-    items = items_of(split, files, scope.max_line_bytes)
-    for item in items if form.names_user else _counted(items):
+    origin = Origin(scope.user, zone_of(scope.timezone), stem_of(uri), owner=owner_of(uri))
+    items = items_of(split, files, scope.max_line_bytes, scope.columns)
+    if form.gathers:
+        items = _gathered(items, rows.Gathering(origin, scope.columns, scope.max_line_bytes), uri)
+    for item in _counted(items) if form.user_from == "file" else items:
         if isinstance(item, SplitEnd):
             yield item
         elif isinstance(item, SourceError):
@@ -129,6 +146,30 @@ def _sessions(form: Format, record: Record, origin: Origin, file: str) -> Iterat
 
 def _unforeseen(error: Exception) -> SourceError:
     return reject("unreadable-record", f"the record has a shape that could not be read ({type(error).__name__})")
+
+
+def _gathered(items: Iterator[Item], gathering: rows.Gathering, uri: str) -> Iterator[Item]:
+    """Records of messages become records of sessions, after the errors of messages."""
+    end: SplitEnd | None = None
+    with gathering:
+        for item in items:
+            if isinstance(item, SplitEnd):
+                end = item
+            elif isinstance(item, SourceError):
+                yield item
+            else:
+                try:
+                    gathering.add(item.line, item.value)
+                except SourceError as error:
+                    yield placed(error, uri, item.line)
+                except UsageError:
+                    raise
+                except Exception as error:  # as in _sessions
+                    yield placed(_unforeseen(error), uri, item.line)
+        for line, found in gathering.sessions():
+            yield placed(found, uri, line) if isinstance(found, SourceError) else Record(line, found)
+    if end is not None:
+        yield end
 
 
 def _counted(items: Iterator[Item]) -> Iterator[Item]:
@@ -154,16 +195,43 @@ def _counted(items: Iterator[Item]) -> Iterator[Item]:
 # --- survey -----------------------------------------------------------------------------------------------------
 
 
-def _look_into(file: SourceFile, files: Files) -> tuple[Look, bool, bool]:
+def _name_of(found: Look, format: str) -> str | None:
+    """The format by which the file is read. SourceError ``wrong-format`` where the one asked for cannot be."""
+    if format == "auto":
+        return found.format
+    if found.container == "parquet":
+        if format not in (parquet.NAME, rows.NAME):
+            raise reject("wrong-format", f"expected {format}, found Parquet")
+        return found.format if format == parquet.NAME else format
+    if format == parquet.NAME:
+        raise reject("wrong-format", "expected Parquet, found something else")
+    if found.container == "table" and format != rows.NAME:
+        raise reject("wrong-format", f"expected {format}, found a table")
+    return format
+
+
+def _look_into(file: SourceFile, files: Files, chosen: Mapping[str, str] | None) -> tuple[Look, bool, bool]:
     """What the head tells, whether the file is packed, whether it is empty."""
+    if is_archive(file.uri) and not ArchiveFiles(files).members(file):
+        raise reject("unknown-format", f"the archive holds no {', '.join(LOOKED_AT)}")
     for size in _HEADS:
         head, packed, complete = _head(files, file.uri, size)
         if complete and not head.strip(b" \t\r\n\xef\xbb\xbf"):
             return Look(None, None), packed, True
-        found = look(head, complete=complete)
+        found = look(head, complete=complete, chosen=chosen)
         if found.settled or complete:
             break
+    if found.container == "parquet":
+        found = _look_at_columns(file, files, packed, chosen)
     return found, packed, False
+
+
+def _look_at_columns(file: SourceFile, files: Files, packed: bool, chosen: Mapping[str, str] | None) -> Look:
+    """What Parquet holds: sessions, where it has ``messages``, else one message a row or nothing known."""
+    with open_parquet(file, files, packed) as stream:
+        names = parquet.columns_of(stream)
+    readable = rows.NAME if is_readable(find_columns(names, chosen)) else None
+    return Look("parquet", parquet.NAME if "messages" in names else readable, columns=names)
 
 
 def _head(files: Files, uri: str, size: int) -> tuple[bytes, bool, bool]:
@@ -188,8 +256,9 @@ def _head(files: Files, uri: str, size: int) -> tuple[bytes, bool, bool]:
 def _splits(file: SourceFile, files: Files, name: str, container: Container, packed: bool, split_bytes: int) -> list[Split]:
     if container == "parquet":
         with open_parquet(file, files, packed) as stream:
-            ranges = parquet.row_group_ranges(stream, split_bytes)
-    elif container == "lines" and not packed and _BY_NAME[name].names_user:
+            gathers = _BY_NAME[name].gathers
+            ranges = [(0, parquet.row_groups(stream))] if gathers else parquet.row_group_ranges(stream, split_bytes)
+    elif container == "lines" and not packed and _BY_NAME[name].user_from == "record" and not _BY_NAME[name].gathers:
         starts = range(0, file.size, split_bytes)
         ranges = [(start, min(start + split_bytes, file.size)) for start in starts]
     else:
@@ -197,9 +266,16 @@ def _splits(file: SourceFile, files: Files, name: str, container: Container, pac
     return [Split(file, name, index, start, end, container, packed) for index, (start, end) in enumerate(ranges)]
 
 
-def _no_history(file: SourceFile, found: Look) -> Survey:
+def _no_history(file: SourceFile, found: Look, chosen: Mapping[str, str] | None) -> Survey:
     if found.fault is not None:
         return _refused(file, reject("bad-json", found.fault))
+    table = found.container == "parquet" or (found.container is None and file.uri.lower().endswith(_TABLES))
+    if found.columns and (chosen or table):
+        try:
+            check_columns(found.columns, chosen)
+        except SourceError as error:
+            return _refused(file, error)
+        return _refused(file, wrong_columns("expected user, session, role, speaker or time beside the text", found.columns))
     code = "unknown-format" if found.container else "not-json"
     return _refused(file, reject(code, _ANSWERS[code]))
 

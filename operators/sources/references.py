@@ -16,12 +16,30 @@ from operators.sources.files import Files
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
 _ROOTED = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*://[^/]*)?(/.*)?", re.DOTALL)
 _TYPE = re.compile(r"[A-Za-z0-9.+-]+/[A-Za-z0-9.+-]+")
+_LABEL = re.compile(r"data:[A-Za-z0-9.+/-]*;sha256=[0-9a-f]{64}")
+_ASSET = re.compile(r"(?:file-service|sediment)://(?:[^/#]*[/#])?(file[-_][A-Za-z0-9]{4,256})(?:[#?].*)?", re.DOTALL)
 _BASE64_NOISE = re.compile(r"[\s=]+")
 
 
 def is_inline(reference: str) -> bool:
-    """True for a ``data:`` URL."""
-    return reference[:5].lower() == "data:"
+    """True for a ``data:`` URL; False for the label of one, whose bytes are gone."""
+    return reference[:5].lower() == "data:" and not is_label(reference)
+
+
+def is_label(reference: str) -> bool:
+    """True for what ``inline_label`` makes."""
+    return _LABEL.fullmatch(reference) is not None
+
+
+def asset_of(reference: str) -> str | None:
+    """The id in ``file-service://file-..`` or ``sediment://file_..``, with which a file of the export begins; else None."""
+    found = _ASSET.fullmatch(reference)
+    return found[1] if found else None
+
+
+def answers(name: str, asset: str) -> bool:
+    """True for the name of a file that is the asset's: its id, then nothing or what no id goes on with."""
+    return name.startswith(asset) and not name[len(asset) :][:1].isalnum()
 
 
 def inline_bytes(reference: str, max_bytes: int) -> bytes:
@@ -51,6 +69,8 @@ def inline_label(reference: str) -> str:
 
 def candidates(reference: str, holder: str) -> Iterator[str]:
     """Uris that a reference in the file ``holder`` may mean, likeliest first; none where it lies elsewhere (http, ..)."""
+    if is_label(reference):
+        return
     folder = posixpath.dirname(holder)
     scheme = _SCHEME.match(reference)
     if scheme and scheme[1].lower() == "file" and "://" not in holder:

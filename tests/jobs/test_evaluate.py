@@ -54,6 +54,13 @@ def test_mem_gallery_questions_have_clues(tmp_path: Path) -> None:
     assert mem_gallery_questions(path) == [Question("life", "q1", frozenset({"D1:1", "D1:2"}), "VS")]
 
 
+def test_points_and_clues_may_be_nested_or_missing(tmp_path: Path) -> None:
+    path = tmp_path / "life.json"
+    raw = [{"question": "q1", "clue": [["D1:1"], ["D2:1"]], "point": [["X1"], ["Y2"]]}, {"question": "q2", "clue": [[]]}]
+    path.write_text(json.dumps({"human-annotated QAs": raw}), encoding="utf-8")
+    assert mem_gallery_questions(path) == [Question("life", "q1", frozenset({"D1:1", "D2:1"}), "X1+Y2")]
+
+
 def test_locomo_questions_leave_out_the_adversarial_and_the_unfounded(tmp_path: Path) -> None:
     path = tmp_path / "7.json"
     raw = [

@@ -45,6 +45,7 @@ def test_an_unfinished_run_is_taken_up_and_a_finished_one_is_not(tmp_path: Path)
         {"timezone": "Europe/Lisbon"},
         {"config": "d"},
         {"encoder": '{"window": 128}'},
+        {"columns": (("text", "body"),)},
     ],
 )
 def test_another_plan_is_another_run(tmp_path: Path, other: dict[str, object]) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from jobs.backfill import BackfillReport
+from jobs.backfill import BackfillReport, BackfillRequest
 from jobs.cli.backfill import summary
 from jobs.cli.main import main
 
@@ -75,3 +75,29 @@ def test_senseless_options_are_refused_before_anything_is_made(
     assert main(["backfill", str(tmp_path), "--store", str(store), option, value]) == 2
     assert value in capsys.readouterr().err
     assert not store.exists()
+
+
+@pytest.mark.parametrize("mapping", ["text", "texts=body", "text=a,text=b"])
+def test_a_mapping_that_is_none_is_refused(mapping: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    store = tmp_path / "store"
+    assert main(["backfill", str(tmp_path), "--store", str(store), "--map", mapping]) == 2
+    assert "--map" in capsys.readouterr().err
+    assert not store.exists()
+
+
+def test_an_unknown_key_of_a_mapping_is_told_all_there_are(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["backfill", str(tmp_path), "--store", str(tmp_path / "store"), "--map", "texts=body"]) == 2
+    assert "user, session, round, text, role, speaker, time, id, image, caption" in capsys.readouterr().err
+
+
+def test_a_mapping_reaches_the_job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[BackfillRequest] = []
+
+    def run(request: BackfillRequest, *_: object) -> BackfillReport:
+        asked.append(request)
+        return report()
+
+    monkeypatch.setattr("jobs.backfill.backfill", run)
+    words = ["backfill", str(tmp_path), "--store", str(tmp_path / "store"), "--map", "text=body,time=created_at"]
+    assert main(words) == 0
+    assert asked[0].columns == {"text": "body", "time": "created_at"}

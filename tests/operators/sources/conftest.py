@@ -43,17 +43,18 @@ def read_file(
     limit: int = 1 << 26,
     format: str = "auto",
     split_bytes: int = 1 << 26,
+    columns: dict[str, str] | None = None,
 ) -> Outcome:
     """Survey and read a local file."""
     files = LocalFiles()
     (source,) = files.find(str(path))
-    outcome = Outcome(survey(source, files, format=format, split_bytes=split_bytes))
+    outcome = Outcome(survey(source, files, format=format, split_bytes=split_bytes, columns=columns))
     if outcome.survey.error:
         outcome.errors.append(outcome.survey.error)
     for split in outcome.survey.splits:
         before = outcome.total_lines
         ends = 0
-        for item in read_split(split, files, ReadScope(user, timezone, limit)):
+        for item in read_split(split, files, ReadScope(user, timezone, limit, columns)):
             assert not ends, "nothing follows SplitEnd"
             if isinstance(item, SplitEnd):
                 ends += 1

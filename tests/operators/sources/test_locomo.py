@@ -87,10 +87,12 @@ def test_a_bad_session_is_an_error_and_the_others_go_in() -> None:
     record["session_2"] = "secret"
     found = list(read(record, Origin(None, None, "26")))
     assert [(i.code, str(i)[:9]) for i in found if isinstance(i, SourceError)] == [
-        ("bad-time", "session_1"),
         ("wrong-type", "session_2"),
     ]
-    assert [i.session_id for i in found if isinstance(i, Session)] == ["session_10"]
+    sessions = {item.session_id: item for item in found if isinstance(item, Session)}
+    assert sorted(sessions) == ["session_1", "session_10"]
+    assert sessions["session_1"].rounds[0].time is None
+    assert sessions["session_1"].rounds[0].metadata == {"doubts": {"bad-time": 1}}
     assert not any("secret" in str(i) or "once" in str(i) for i in found if isinstance(i, SourceError))
 
 
@@ -98,6 +100,16 @@ def test_a_bad_session_is_an_error_and_the_others_go_in() -> None:
 def test_a_bad_turn_is_a_typed_error(turn: Any) -> None:
     found = list(read({"speaker_a": "Ana", "speaker_b": "Ben", "session_1": [turn]}, Origin(None, None, "26")))
     assert [type(item) for item in found] == [SourceError]
+
+
+def test_a_bad_turn_leaves_the_others_in_their_rounds() -> None:
+    turns = [{"speaker": "Ana", "text": text} for text in "abcd"]
+    turns[1] = {"speaker": 3, "text": "secret"}  # type: ignore[dict-item]
+    error, session = read({"speaker_a": "Ana", "speaker_b": "Ben", "session_1": turns}, Origin(None, None, "26"))
+    assert isinstance(error, SourceError)
+    assert error.round_id == "session_1:1"
+    assert isinstance(session, Session)
+    assert [[message.text for message in record.messages] for record in session.rounds] == [["a"], ["c", "d"]]
 
 
 @pytest.mark.parametrize("record", [{}, {"conversation": []}, {"conversation": {}}, 3, {"speaker_a": "A", "speaker_b": "B"}])

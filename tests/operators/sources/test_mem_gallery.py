@@ -86,8 +86,10 @@ def test_a_bad_session_is_an_error_and_the_others_go_in() -> None:
     late = dialog({"user": "hi"}, session_id="D3", date="secret")
     record = {"multi_session_dialogues": [x["multi_session_dialogues"][0] for x in (bad, good, late)] + [7]}
     found = list(read(record, ORIGIN))
-    assert [i.code for i in found if isinstance(i, SourceError)] == ["wrong-type", "bad-time", "wrong-type"]
-    assert [i.session_id for i in found if isinstance(i, Session)] == ["D1"]
+    assert [i.code for i in found if isinstance(i, SourceError)] == ["wrong-type", "wrong-type"]
+    sessions = [i for i in found if isinstance(i, Session)]
+    assert [i.session_id for i in sessions] == ["D1", "D3"]
+    assert [i.rounds[0].metadata for i in sessions] == [{}, {"doubts": {"bad-time": 1}}]
     assert not any("secret" in str(i) for i in found if isinstance(i, SourceError))
 
 
@@ -104,7 +106,82 @@ def test_no_dialog_is_a_typed_error(record: Any) -> None:
         list(read(record, ORIGIN))
 
 
+def test_pictures_in_lists_of_lists() -> None:
+    found = {
+        "round": "r",
+        "user": "look",
+        "input_image": [["a.jpg", "b.jpg"], "c.jpg"],
+        "image_caption": [["a cake"], ["a pie"]],
+        "image_id": "I1",
+    }
+    (record,) = only(dialog(found)).rounds
+    assert [(i.reference, i.caption, i.image_id) for i in record.images] == [
+        ("a.jpg", "a cake", "I1"),
+        ("b.jpg", "a pie", None),
+        ("c.jpg", None, None),
+    ]
+
+
+def test_a_round_may_have_its_own_time() -> None:
+    session = only(
+        dialog({"user": "a", "timestamp": "2024-06-25T10:00:00Z"}, {"user": "b", "timestamp": "?"}, {"user": "c"})
+    )
+    assert [r.time.utc.isoformat() for r in session.rounds if r.time] == [
+        "2024-06-25T10:00:00+00:00",
+        "2024-06-24T00:00:00+00:00",
+        "2024-06-24T00:00:00+00:00",
+    ]
+    assert [r.metadata for r in session.rounds] == [{}, {"doubts": {"bad-time": 1}}, {}]
+
+
+def turn(speaker: str, text: str = "hi", **more: Any) -> dict[str, Any]:
+    return {"speaker": speaker, "text": text, **more}
+
+
+def test_turns_of_a_user_and_an_assistant() -> None:
+    pictures = [{"image_id": "I1", "path": "a.jpg", "caption": "a cake"}, {"file": "b.jpg"}, "c.jpg"]
+    turns = [
+        turn("user", "look", images=pictures, turn_id="T1", timestamp="2024-06-25T10:00:00Z"),
+        turn("assistant", "nice", turn_id="T2"),
+        turn("user", "more", turn_id=3),
+    ]
+    record = {
+        "character_profile": {"name": "Maya"},
+        "sessions": [{"session_id": "S1", "date": "2024-06-24", "turns": turns}],
+    }
+    assert matches(record)
+    session = only(record)
+    assert [[(m.role, m.speaker, m.message_id) for m in r.messages] for r in session.rounds] == [
+        [("user", "Maya", "T1"), ("assistant", "assistant", "T2")],
+        [("user", "Maya", "3")],
+    ]
+    assert [r.round_id for r in session.rounds] == ["S1:1", "S1:2"]
+    assert [(i.message, i.image_id, i.reference, i.caption) for i in session.rounds[0].images] == [
+        (0, "I1", "a.jpg", "a cake"),
+        (0, None, "b.jpg", None),
+        (0, None, "c.jpg", None),
+    ]
+    assert session.rounds[0].time is not None and session.rounds[0].time.precision == "second"
+
+
+def test_turns_of_three_people() -> None:
+    session = only({"sessions": [{"turns": [turn("Ann"), turn("Bob"), turn("Cy"), turn("Ann")]}]})
+    assert [[(m.role, m.speaker) for m in r.messages] for r in session.rounds] == [
+        [("user", "Ann"), ("assistant", "Bob")],
+        [("other", "Cy"), ("user", "Ann")],
+    ]
+
+
+@pytest.mark.parametrize("bad", [[{"text": "x"}], ["x"], 5, [turn("A", images=[5])], [turn("A", text=["secret"])]])
+def test_bad_turns_are_an_error_and_the_others_go_in(bad: Any) -> None:
+    found = list(read({"sessions": [{"turns": bad}, {"turns": [turn("Ann")]}]}, ORIGIN))
+    assert [i.code for i in found if isinstance(i, SourceError)] == ["wrong-type"]
+    assert [i.session_id for i in found if isinstance(i, Session)] == ["session_2"]
+
+
 def test_matches() -> None:
     assert matches(dialog())
+    assert not matches({"sessions": [{"turns": [{"role": "user"}]}]})
+    assert not matches({"sessions": 5})
     assert not matches({"multi_session_dialogues": {}})
     assert not matches([])

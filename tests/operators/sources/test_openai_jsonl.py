@@ -125,17 +125,14 @@ def test_time_of_message_or_session(key: str) -> None:
         (said(HI, session_id="\ud800"), "bad-id", "session_id"),
         (said(HI, session_id=""), "bad-id", "session_id"),
         ({"user_id": "u", "messages": "secret"}, "wrong-type", "messages must be a list"),
-        (said(HI, "secret"), "wrong-type", "message 2: the message must be an object, not text"),
         (said({"content": "secret"}), "wrong-type", "message 1: role"),
         (said({"role": 3, "content": "secret"}), "wrong-type", "role"),
         (said({"role": "user", "content": 42}), "wrong-type", "content must be text, not a number"),
         (said({"role": "user", "content": {"text": "secret"}}), "wrong-type", "content"),
         (said({"role": "user", "content": [{"type": "text", "text": 5}]}), "wrong-type", "a text part"),
         (said({"role": "user", "content": [[]]}), "wrong-type", "part of content"),
-        (said({**HI, "timestamp": "secret day"}), "bad-time", "message 1"),
-        (said(HI, timestamp="secret day"), "bad-time", "not understood"),
         (said({**HI, "round": []}), "wrong-type", "round"),
-        (said({**HI, "id": ""}), "bad-id", "id is empty"),
+        (said({**HI, "id": "a\0"}), "bad-id", "id holds a NUL"),
         (said({"role": "user", "content": " "}, {"role": "assistant", "content": None}), "no-messages", "no message"),
     ],
 )
@@ -144,6 +141,50 @@ def test_a_bad_record_is_one_typed_error_without_its_text(record: Any, code: str
     assert error.code == code
     assert words in str(error)
     assert "secret" not in str(error)
+
+
+@pytest.mark.parametrize(
+    ("bad", "code", "words"),
+    [
+        ("secret", "wrong-type", "message 2: the message must be an object, not text"),
+        ({"role": "assistant", "content": 5}, "wrong-type", "message 2: content must be text, not a number"),
+        ({"role": "assistant", "content": "secret", "id": []}, "wrong-type", "message 2: id"),
+    ],
+)
+def test_a_bad_message_keeps_its_place_and_its_session(bad: Any, code: str, words: str) -> None:
+    error, session = read(said(HI, bad, {"role": "user", "content": "more"}, OH), ORIGIN)
+    assert isinstance(error, SourceError)
+    assert (error.code, error.round_id) == (code, "S:1")
+    assert words in str(error)
+    assert "secret" not in str(error)
+    assert isinstance(session, Session)
+    assert [[message.text for message in record.messages] for record in session.rounds] == [["hi"], ["more", "oh"]]
+    assert [record.round_id for record in session.rounds] == ["S:1", "S:2"]
+
+
+def test_a_round_of_bad_messages_alone_is_left_out_and_the_others_keep_their_names() -> None:
+    error, session = read(said({"role": "user", "content": 5}, {"role": "assistant"}, HI, OH), ORIGIN)
+    assert isinstance(error, SourceError)
+    assert isinstance(session, Session)
+    assert [(record.round_id, record.position) for record in session.rounds] == [("S:2", 1)]
+
+
+def test_a_time_that_is_not_understood_is_unknown_and_a_doubt() -> None:
+    first, second = one(said({**HI, "timestamp": "secret day"}, OH, HI, timestamp="last week")).rounds
+    assert first.time is None
+    assert first.metadata == {"doubts": {"bad-time": 2}}
+    assert second.metadata == {}
+
+
+def test_a_blank_id_or_time_is_none() -> None:
+    (record,) = one(said({**HI, "id": "", "timestamp": "", "round": " "})).rounds
+    assert (record.round_id, record.messages[0].message_id, record.time, record.metadata) == ("S:1", None, None, {})
+
+
+def test_request_logs_name_their_user_otherwise() -> None:
+    messages = [HI, OH]
+    assert one({"model": "m", "user": "ann", "messages": messages}).user_id == "ann"
+    assert one({"metadata": {"user_id": "bob"}, "messages": messages}).user_id == "bob"
 
 
 def test_the_user_asked_for() -> None:

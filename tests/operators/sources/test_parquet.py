@@ -85,7 +85,12 @@ def test_parts_as_structs(tmp_path: Path, read: Callable[..., Any]) -> None:
 
 @pytest.mark.parametrize(
     "columns",
-    [{"user": ["u"], "text": ["hi"]}, {"user_id": ["u"], "messages": [5]}, {"user_id": ["u"], "messages": [["a"]]}],
+    [
+        {"user": ["u"], "said": ["hi"]},
+        {"text": ["hi"], "price": [5]},
+        {"user_id": ["u"], "messages": [5]},
+        {"user_id": ["u"], "messages": [["a"]]},
+    ],
 )
 def test_wrong_columns_show_both_sides(tmp_path: Path, read: Callable[..., Any], columns: dict[str, Any]) -> None:
     path = tmp_path / "t.parquet"

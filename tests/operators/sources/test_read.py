@@ -252,7 +252,7 @@ def test_no_history_is_quarantined_if_named_and_ignored_if_met(
 
 
 @pytest.mark.parametrize(
-    "data", [b"\x00\xff" * 500, b"<html></html>", b"\xff\xfe{\x00", b"name,text\nada,hello\n", b"\x1f\x8bjunk"]
+    "data", [b"\x00\xff" * 500, b"<html></html>", b"\xff\xfe{\x00", b"name,price\nada,5\n", b"\x1f\x8bjunk"]
 )
 def test_junk_is_quarantined_even_if_met(tmp_path: Path, data: bytes) -> None:
     path = tmp_path / "junk.json"
@@ -286,7 +286,7 @@ def test_a_format_may_be_forced(
     assert read(path, format="parquet").codes == [("wrong-format", None)]
     odd = dump(tmp_path / "odd.jsonl", [{"user_id": "u", "text": "no messages"}])
     assert read(odd, format="jsonl").codes == [("no-messages", 1)]
-    with pytest.raises(UsageError, match="unknown format 'csv'; one of auto, jsonl"):
+    with pytest.raises(UsageError, match="unknown format 'csv'; one of auto, anthropic, "):
         survey(met(path), LocalFiles(), format="csv")
 
 
