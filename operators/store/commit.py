@@ -115,18 +115,38 @@ def _plain(encoder: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def latest_version(objects: ObjectStore) -> int:
-    """The newest published version, 0 where none is. The hint only shortens the search: the answer never rests on it."""
+    """The newest published version, 0 where none is. The answer rests neither on the hint nor on a listing that lags."""
+    newest = _by_hint(objects)
+    return _onward(objects, max(_listed(objects), default=0)) if newest is None else newest
+
+
+def versions(objects: ObjectStore) -> list[int]:
+    """All versions that the store keeps, ascending. What a lagging listing lacks is looked for by its key."""
+    listed = _listed(objects)
+    newest = _onward(objects, max(listed, default=0) or _by_hint(objects) or 0)
+    unlisted = set(range(min(listed, default=1), newest + 1)) - set(listed)
+    return sorted({*listed, *(version for version in unlisted if _published(objects, version))})
+
+
+def _listed(objects: ObjectStore) -> list[int]:
+    return [found for info in objects.list(SNAPSHOTS) if (found := version_of(info.key))]
+
+
+def _by_hint(objects: ObjectStore) -> int | None:
+    """The newest version, found upward from the hint; None where that leads nowhere or far."""
     hinted = _hinted(objects)
     if hinted and _published(objects, hinted):
         for version in range(hinted, hinted + _PROBES):
             if not _published(objects, version + 1):
                 return version
-    return max(versions(objects), default=0)
+    return None
 
 
-def versions(objects: ObjectStore) -> list[int]:
-    """All versions that the store keeps, ascending."""
-    return [found for info in objects.list(SNAPSHOTS) if (found := version_of(info.key))]
+def _onward(objects: ObjectStore, version: int) -> int:
+    """The last published version of those that follow ``version`` without a gap."""
+    while _published(objects, version + 1):
+        version += 1
+    return version
 
 
 def _hinted(objects: ObjectStore) -> int | None:

@@ -18,19 +18,22 @@ from typing import BinaryIO
 
 import pyarrow as pa
 
-from operators.errors import AlreadyExists, ETagMismatch, ObjectNotFound, StoreDenied, StoreError
+from operators.errors import AlreadyExists, ETagMismatch, ObjectNotFound, OutcomeUnknown, StoreDenied, StoreError
 from operators.store.objects import RESERVED, ObjectInfo, ObjectStore, check_key, check_prefix, check_range
 
 _GONE = (FileNotFoundError, NotADirectoryError, IsADirectoryError)
 _NO_LINKS = {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK}
+_NO_ROOM = {errno.ENOSPC, errno.EDQUOT}
 _PLACING_TRIES = 20
+_SECOND = 1_000_000_000
 
 
 class LocalObjects(ObjectStore):
     """Objects as files below ``root``; the folder is made by the first write.
 
     An etag is the file's stamp (inode, size and a modification time that the writer sets to the nanosecond): every
-    write has its own, and telling it needs no read. All writers of a key hold one lock while they look and rename, so
+    write has its own, and telling it needs no read. That time follows the file system's clock, on a shared mount its
+    server's, whatever the writers' own clocks say. All writers of a key hold one lock while they look and rename, so
     put_if_match loses no update. Symbolic links below the root are neither followed nor listed.
     """
 
@@ -192,8 +195,8 @@ class LocalObjects(ObjectStore):
             with temp.open("xb") as file:
                 write(file)
                 file.flush()
-                now = time.time_ns()
-                os.utime(file.fileno(), ns=(now, now))
+                stamp = _stamp(os.fstat(file.fileno()).st_mtime_ns)
+                os.utime(file.fileno(), ns=(stamp, stamp))
                 os.fsync(file.fileno())
             yield temp
         finally:
@@ -223,9 +226,19 @@ class LocalObjects(ObjectStore):
             except (FileExistsError, IsADirectoryError):
                 self._clear(key, target)
                 continue
-            _sync(target.parent)
+            self._settle(key, target.parent)
             return etag
         raise StoreError(f"{key}: its folder in {self.uri} was removed {_PLACING_TRIES} times while it was being written")
+
+    def _settle(self, key: str, folder: Path) -> None:
+        try:
+            _sync(folder)
+        except OSError as error:
+            raise OutcomeUnknown(
+                f"{key} is in place in {self.uri}, but the disk failed then ({error.strerror or error}): it may not survive "
+                "a power cut. Look at the disk, then write again.",
+                key=key,
+            ) from error
 
     def _clear(self, key: str, target: Path) -> None:
         """Returns if the way is free again: what stood there was an empty folder."""
@@ -257,7 +270,21 @@ class LocalObjects(ObjectStore):
         except PermissionError as error:
             raise StoreDenied(f"{key}: no permission in {self.uri} ({error.strerror})") from error
         except OSError as error:
-            raise StoreError(f"{key}: {self.uri} cannot be used ({error.strerror or error})") from error
+            raise StoreError(f"{key}: {self._failed(error)}") from error
+
+    def _failed(self, error: OSError) -> str:
+        said = error.strerror or str(error)
+        if error.errno in _NO_ROOM:
+            return (
+                f"the disk at {_mount_of(self.root)}, which holds {self.uri}, is full ({said}); nothing was written under "
+                f"this key. Make room there (`mnemosaic gc --store {self.uri}` removes old versions) and run again"
+            )
+        if error.errno == errno.EFBIG:
+            return (
+                f"the disk at {_mount_of(self.root)}, which holds {self.uri}, or a limit of this process (ulimit -f) takes "
+                f"no file so large ({said}); nothing was written under this key. Raise the limit, or use another disk"
+            )
+        return f"{self.uri} cannot be used ({said})"
 
 
 def _entries(folder: Path, begins: str) -> list[tuple[str, bool]]:
@@ -298,6 +325,22 @@ def _make_folders(folder: Path) -> None:
     for made in reversed(missing):
         made.mkdir(exist_ok=True)
         _sync(made.parent)
+
+
+def _stamp(written: int) -> int:
+    """Our clock in nanoseconds, moved by whole seconds to the clock that gave a file just written the time ``written``.
+
+    The file system's own time is too coarse to tell two quick writes apart.
+    """
+    now = time.time_ns()
+    return now + round((written - now) / _SECOND) * _SECOND
+
+
+def _mount_of(folder: Path) -> Path:
+    """The root of the file system on which the folder is, or would be made."""
+    while not os.path.ismount(folder):
+        folder = folder.parent
+    return folder
 
 
 def _sync(folder: Path) -> None:

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from datetime import datetime
 from typing import Any
 
 from operators.errors import StoreCorrupt, StoreFormatError
 
-FORMAT = 1
-"""Version of the store's layout that this release writes and reads."""
+FORMAT = 2
+"""Version of the store's layout that this release writes and reads.
+
+Whatever is added to ``store.json`` or to a manifest raises it: a release that dropped, or passed over, what it does not
+know would commit snapshots that lack it. So unknown keys are refused, not carried along.
+"""
 
 ROUNDS_FILE, UNITS_FILE, USERS_FILE, VECTORS_FILE = "rounds", "units", "users", "vectors"
 """Datasets of a bucket (keys of ``BucketFiles.files``)."""
@@ -120,6 +124,7 @@ def spec_to_json(spec: StoreSpec) -> bytes:
 def spec_from_json(data: bytes, *, key: str) -> StoreSpec:
     """The spec in ``store.json``; StoreCorrupt or StoreFormatError, naming the key."""
     raw = _load(data, key)
+    _require_format(raw, key)
     return _spec(raw, key)
 
 
@@ -157,7 +162,9 @@ def snapshot_to_json(snapshot: Snapshot) -> bytes:
 def snapshot_from_json(data: bytes, *, key: str) -> Snapshot:
     """The snapshot a manifest describes; StoreCorrupt or StoreFormatError, naming the key."""
     raw = _load(data, key)
+    _require_format(raw, key)
     try:
+        _require_known(raw, {"format", *(each.name for each in fields(Snapshot))}, key)
         return Snapshot(
             version=raw["version"],
             parent=raw["parent"],
@@ -166,8 +173,8 @@ def snapshot_from_json(data: bytes, *, key: str) -> Snapshot:
             committed_at=_aware(datetime.fromisoformat(raw["committed_at"])),
             spec=_spec(raw["spec"], key),
             config_fingerprint=raw["config_fingerprint"],
-            buckets={int(number): bucket_from_dict(bucket) for number, bucket in raw["buckets"].items()},
-            quarantine=DataFile(**raw["quarantine"]) if raw["quarantine"] else None,
+            buckets={int(number): bucket_from_dict(bucket, key=key) for number, bucket in raw["buckets"].items()},
+            quarantine=_data_file(raw["quarantine"], key) if raw["quarantine"] else None,
             changes=raw["changes"],
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
@@ -179,27 +186,54 @@ def bucket_to_dict(bucket: BucketFiles) -> dict[str, Any]:
     return asdict(bucket)
 
 
-def bucket_from_dict(raw: Mapping[str, Any]) -> BucketFiles:
-    """The inverse of ``bucket_to_dict``."""
+def bucket_from_dict(raw: Mapping[str, Any], *, key: str = "a done-marker") -> BucketFiles:
+    """The inverse of ``bucket_to_dict``; StoreFormatError, naming ``key``, for what this release does not know."""
+    _require_known(raw, {each.name for each in fields(BucketFiles)}, key)
+    _require_known(raw["counts"], {each.name for each in fields(Counts)}, key)
     return BucketFiles(
         revision=raw["revision"],
-        files={name: DataFile(**file) for name, file in raw["files"].items()},
+        files={name: _data_file(file, key) for name, file in raw["files"].items()},
         counts=Counts(**raw["counts"]),
         digest=raw["digest"],
     )
 
 
+def _data_file(raw: Mapping[str, Any], key: str) -> DataFile:
+    _require_known(raw, {each.name for each in fields(DataFile)}, key)
+    return DataFile(**raw)
+
+
 def _spec(raw: Any, key: str) -> StoreSpec:
-    found = raw.get("format") if isinstance(raw, dict) else None
-    if found != FORMAT:
-        raise StoreFormatError(f"{key}: store format {found!r}, this release reads {FORMAT}; use the release that wrote it")
     try:
-        spec = StoreSpec(buckets=int(raw["buckets"]), encoder=dict(raw["encoder"]), format=FORMAT)
+        _require_known(raw, {each.name for each in fields(StoreSpec)}, key)
+        spec = StoreSpec(buckets=int(raw["buckets"]), encoder=dict(raw["encoder"]), format=raw["format"])
     except (KeyError, TypeError, ValueError) as error:
         raise StoreCorrupt(f"{key} is not a store description: {error!r}") from error
     if spec.buckets < 1:
         raise StoreCorrupt(f"{key} names {spec.buckets} buckets; there is at least one")
     return spec
+
+
+def _require_format(raw: Mapping[str, Any], key: str) -> None:
+    """StoreFormatError, with what to do, unless the format is ours; StoreCorrupt where none is told."""
+    found = raw.get("format")
+    if isinstance(found, bool) or not isinstance(found, int):
+        raise StoreCorrupt(f"{key} tells no store format (a whole number under 'format'): restore it from a copy")
+    if found > FORMAT:
+        raise StoreFormatError(
+            f"{key}: store format {found} is newer than this release, which reads {FORMAT}: upgrade mnemosaic"
+        )
+    if found < FORMAT:
+        raise StoreFormatError(
+            f"{key}: store format {found} is older than this release, which reads {FORMAT} and cannot read it: build the "
+            "store again from its sources (mnemosaic backfill, at a new address), or use the release that wrote it"
+        )
+
+
+def _require_known(raw: Mapping[str, Any], known: set[str], key: str) -> None:
+    if unknown := sorted(set(raw) - known):
+        named = ", ".join(map(repr, unknown))
+        raise StoreFormatError(f"{key} holds {named}, which this release does not know and would lose: upgrade mnemosaic")
 
 
 def _aware(moment: datetime) -> datetime:

@@ -7,7 +7,7 @@ from urllib.parse import unquote, urlsplit
 
 from operators.errors import UsageError
 from operators.store.local import LocalObjects
-from operators.store.objects import ObjectStore
+from operators.store.objects import ObjectStore, check_key
 
 
 def open_objects(uri: str) -> ObjectStore:
@@ -24,6 +24,21 @@ def open_objects(uri: str) -> ObjectStore:
     if "://" in uri:
         raise UsageError(f"{uri!r}: a store is a folder, file:///folder or s3://bucket/prefix")
     return LocalObjects(_folder(uri, uri))
+
+
+def bucket_and_root(uri: str) -> tuple[str, str]:
+    """Bucket and key prefix (without slash at its end) of ``s3://bucket/prefix``; UsageError where it names no bucket."""
+    scheme, _, rest = uri.partition("://")
+    bucket, _, root = rest.partition("/")
+    root = root.rstrip("/")
+    if scheme != "s3" or not bucket:
+        raise UsageError(f"{uri!r} names no bucket: write s3://bucket/prefix")
+    try:
+        if root:
+            check_key(root)
+    except ValueError as error:
+        raise UsageError(f"{uri!r} is no usable address: {error}") from None
+    return bucket, root
 
 
 def _path_of(uri: str) -> str:

@@ -30,10 +30,10 @@ from operators.errors import (
     StoreDenied,
     StoreError,
     StoreUnavailable,
-    UsageError,
 )
-from operators.store.faults import AGAIN, DENIED_ADVICE, Fault, fault_of_answer
+from operators.store.faults import AGAIN, EXPIRED, Fault, denied_advice, fault_of_answer
 from operators.store.objects import MAX_KEY_BYTES, ObjectInfo, ObjectStore, check_key, check_prefix, check_range
+from operators.store.opening import bucket_and_root
 from operators.store.ranged import TAIL, RangedFile
 
 T = TypeVar("T")
@@ -42,8 +42,9 @@ _FIRST_PAUSE, _LONGEST_PAUSE = 0.2, 4.0
 _MOST_PARTS = 10_000
 _WRITER = "mnemosaic-writer"
 
-_BOTO_ERRORS = (boto.BotoCoreError, boto.ClientError, botocore.parsers.ResponseParserError)
+_BOTO_ERRORS = (boto.BotoCoreError, boto.ClientError, botocore.parsers.ResponseParserError, RuntimeError)
 _NO_CREDENTIALS = (boto.NoCredentialsError, boto.PartialCredentialsError, boto.CredentialRetrievalError)
+_STALE_LOGIN = (boto.UnauthorizedSSOTokenError, boto.SSOTokenLoadError, boto.TokenRetrievalError)
 _NEVER_SENT = (boto.EndpointConnectionError, boto.ConnectTimeoutError, boto.ProxyConnectionError)
 _BROKEN_OFF = (boto.HTTPClientError, boto.ConnectionError, boto.IncompleteReadError, botocore.parsers.ResponseParserError)
 
@@ -65,7 +66,7 @@ class S3Objects(ObjectStore):
         read_timeout: float = 60.0,
         part_bytes: int = 32 << 20,
     ) -> None:
-        self._bucket, self._root = _address(uri)
+        self._bucket, self._root = bucket_and_root(uri)
         self.uri = f"s3://{self._bucket}/{self._root}".rstrip("/")
         self._tries = max(1, tries)
         self._timeouts = (connect_timeout, read_timeout)
@@ -107,8 +108,10 @@ class S3Objects(ObjectStore):
     def head(self, key: str) -> ObjectInfo:
         try:
             return self._head(key)
-        except ObjectNotFound:
-            self.get(key, length=1)  # a HEAD does not tell a missing object from a missing bucket, a GET does
+        except StoreUnavailable:
+            raise
+        except StoreError:
+            self.get(key, length=1)  # the answer to a HEAD has no body that says what is missing or why it is refused
             return self._head(key)
 
     def _head(self, key: str) -> ObjectInfo:
@@ -190,7 +193,8 @@ class S3Objects(ObjectStore):
             if fault is not Fault.NO_ANSWER or (found is not None and found[1] != condition.get("IfMatch")):
                 raise lost from last
         assert last is not None
-        raise self._unknown(key) if in_doubt else self._typed(key, last) from last
+        told = self._typed(key, last)
+        raise self._unknown(key, told) if in_doubt else told from last
 
     def _reread(self, key: str) -> tuple[bytes, str] | None:
         try:
@@ -198,12 +202,12 @@ class S3Objects(ObjectStore):
         except ObjectNotFound:
             return None
         except StoreError as error:
-            raise self._unknown(key) from error
+            raise self._unknown(key, error) from error
 
-    def _unknown(self, key: str) -> OutcomeUnknown:
+    def _unknown(self, key: str, why: StoreError) -> OutcomeUnknown:
         return OutcomeUnknown(
             f"{key} was sent to {self.uri}, which did not say what became of it: it may be there or may yet appear. "
-            "Nothing was deleted. Look again when the store answers.",
+            f"Nothing was deleted. Look again when the store answers. Last it said: {why}",
             key=key,
         )
 
@@ -299,7 +303,8 @@ class S3Objects(ObjectStore):
         if fault is Fault.NO_BUCKET:
             return StoreError(f"there is no bucket {self._bucket!r} ({told}): create it, or correct {self.uri}")
         if fault is Fault.DENIED:
-            return StoreDenied(f"{self.uri} refuses access to {key or 'its listing'} ({told}). {DENIED_ADVICE}")
+            advice = denied_advice(_code(error))
+            return StoreDenied(f"{self.uri} refuses access to {key or 'its listing'} ({told}). {advice}")
         if fault in AGAIN:
             return StoreUnavailable(
                 f"{self.uri} did not answer for {key or 'its listing'} in {self._tries} tries ({told}): "
@@ -342,22 +347,35 @@ def _complete(client: Any, *, upload: Mapping[str, str], parts: list[dict[str, A
 def _fault(error: Exception) -> Fault:
     if isinstance(error, boto.ClientError):
         status = int(error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0))
-        return fault_of_answer(str(error.response.get("Error", {}).get("Code", "")), status)
-    if isinstance(error, _NO_CREDENTIALS):
+        return fault_of_answer(_code(error), status)
+    if isinstance(error, RuntimeError) and not _has_expired(error):
+        raise error
+    if isinstance(error, (RuntimeError, *_NO_CREDENTIALS, *_STALE_LOGIN)):
         return Fault.DENIED
     if isinstance(error, _NEVER_SENT):
         return Fault.NEVER_SENT
     return Fault.NO_ANSWER if isinstance(error, _BROKEN_OFF) else Fault.REFUSED
 
 
+def _code(error: Exception) -> str:
+    if isinstance(error, boto.ClientError):
+        return str(error.response.get("Error", {}).get("Code", ""))
+    return EXPIRED if isinstance(error, (RuntimeError, *_STALE_LOGIN)) else ""
+
+
+def _has_expired(error: RuntimeError) -> bool:
+    """How boto says, by a bare RuntimeError, that it was given credentials whose time is over."""
+    return type(error) is RuntimeError and "expired" in str(error)
+
+
 def _told(error: Exception) -> str:
     """The failure in a few words, without what was sent."""
     if isinstance(error, boto.ClientError):
         status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", "?")
-        return f"{error.response.get('Error', {}).get('Code', 'no code')}, HTTP {status}, {error.operation_name}"
+        return f"{_code(error) or 'no code'}, HTTP {status}, {error.operation_name}"
     if isinstance(error, _NO_CREDENTIALS):
         return "no usable credentials were found"
-    return type(error).__name__
+    return "they have expired" if isinstance(error, RuntimeError) else type(error).__name__
 
 
 def _pause(attempt: int) -> None:
@@ -370,20 +388,6 @@ def _range(start: int, length: int | None) -> dict[str, str]:
     if start == 0 and length is None:
         return {}
     return {"Range": f"bytes={start}-{'' if length is None else start + length - 1}"}
-
-
-def _address(uri: str) -> tuple[str, str]:
-    scheme, _, rest = uri.partition("://")
-    bucket, _, root = rest.partition("/")
-    root = root.rstrip("/")
-    if scheme != "s3" or not bucket:
-        raise UsageError(f"{uri!r} names no bucket: write s3://bucket/prefix")
-    try:
-        if root:
-            check_key(root)
-    except ValueError as error:
-        raise UsageError(f"{uri!r} is no usable address: {error}") from None
-    return bucket, root
 
 
 @functools.cache

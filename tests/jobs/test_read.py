@@ -122,7 +122,7 @@ def test_lines_in_quarantine_count_from_the_start_of_the_file_whatever_the_split
 def test_quarantine_keeps_what_was_not_read_again_and_each_row_once() -> None:
     def rows(*places: tuple[str, str, int]) -> pa.Table:
         found = [
-            {"tenant_id": tenant, "file": file, "line": line, "round_id": None, "code": "c", "reason": "r"}
+            {"tenant_id": tenant, "file": file, "line": line, "round_id": None, "code": "c", "reason": "r", "asked": "{}"}
             for tenant, file, line in places
         ]
         return pa.Table.from_pylist(found, QUARANTINE)

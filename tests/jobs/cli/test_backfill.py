@@ -30,6 +30,7 @@ def report(**changes: Any) -> BackfillReport:
         "ignored_files": (),
         "identical_files": (),
         "missing_pictures": 0,
+        "doubts": {},
         "encoded": 30,
         "found": 7,
         "seconds": 12.34,
@@ -66,7 +67,7 @@ def test_a_run_that_changed_nothing_says_so() -> None:
 
 
 @pytest.mark.parametrize(
-    ("option", "value"), [("--format", "chatgpt"), ("--timezone", "Mars/Olympus"), ("--config", "nowhere.yaml")]
+    ("option", "value"), [("--format", "carrier-pigeon"), ("--timezone", "Mars/Olympus"), ("--config", "nowhere.yaml")]
 )
 def test_senseless_options_are_refused_before_anything_is_made(
     option: str, value: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -216,7 +216,7 @@ def test_what_names_no_version(store: ObjectStore, as_of: Any) -> None:
 
 def test_a_broken_manifest_is_not_passed_over(store: ObjectStore) -> None:
     one, _ = grown(store, 2)
-    store.put(snapshot_key(2), b'{"format": 1}')
+    store.put(snapshot_key(2), b'{"format": 2}')
     with pytest.raises(StoreCorrupt, match=r"0002\.json"):
         pin(store)
     store.put(snapshot_key(2), snapshot_to_json(one))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import signal
+import stat
 import subprocess
 import sys
 import threading
@@ -15,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from operators.errors import AlreadyExists, ETagMismatch, ObjectNotFound, StoreDenied, StoreError
+from operators.errors import AlreadyExists, ETagMismatch, ObjectNotFound, OutcomeUnknown, StoreDenied, StoreError
 from operators.store.local import LocalObjects
 
 
@@ -180,6 +181,39 @@ def test_a_failing_disk_is_a_typed_error_and_leaves_nothing(local: LocalObjects,
     assert os.strerror(code) in str(caught.value)
     assert local.get("k") == b"old"
     assert list((local.root / ".mnemosaic/tmp").iterdir()) == []
+
+
+def test_a_disk_that_fails_once_the_object_is_in_place_leaves_the_outcome_unknown(
+    local: LocalObjects, monkeypatch: Any
+) -> None:
+    local.put("a/old", b"x")
+    sync = os.fsync
+
+    def fail_for_folders(descriptor: int) -> None:
+        if stat.S_ISDIR(os.fstat(descriptor).st_mode):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        sync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", fail_for_folders)
+    for write in (local.put, local.put_if_absent):
+        key = f"a/{write.__name__}"
+        with pytest.raises(OutcomeUnknown, match="may not survive a power cut") as caught:
+            write(key, b"x")
+        assert caught.value.key == key
+        assert local.get(key) == b"x"
+    assert list((local.root / ".mnemosaic/tmp").iterdir()) == []
+
+
+@pytest.mark.parametrize("hours", [-5, 5])
+def test_objects_bear_the_time_of_their_file_system_not_of_the_writers_clock(
+    local: LocalObjects, monkeypatch: Any, hours: int
+) -> None:
+    real = time.time_ns
+    before = datetime.now(UTC)
+    monkeypatch.setattr(time, "time_ns", lambda: real() + hours * 3_600_000_000_000)
+    etags = [local.put("k", b"same") for _ in range(30)]
+    assert abs(local.head("k").modified - before) < timedelta(minutes=1)
+    assert len(set(etags)) == 30
 
 
 def test_without_hard_links_a_key_is_still_taken_once(local: LocalObjects, monkeypatch: Any) -> None:

@@ -3,91 +3,30 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
-import uuid
-from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pytest
+from growing import SPEC, Run, grown, picture, require_whole
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from operators import records
 from operators.errors import NotAStore, StoreCorrupt, UsageError
-from operators.store.commit import create_store, load_snapshot, pin, publish, snapshot_key, versions
-from operators.store.manifest import BucketFiles, Counts, DataFile, Snapshot, StoreSpec
+from operators.store.commit import create_store, pin, snapshot_key, versions
+from operators.store.manifest import Snapshot
 from operators.store.objects import ObjectStore
 from operators.store.retain import GcReport, collect_garbage
-from operators.store.tables import read_table, read_whole, write_table
+from operators.store.tables import write_table
 
-SPEC = StoreSpec(buckets=3, encoder={"m": 1})
 LATER = timedelta(days=30)
 DAY = timedelta(days=1)
 
 
-def picture(number: int) -> tuple[str, str]:
-    """(sha256, key) of a picture."""
-    name = hashlib.sha256(f"picture {number}".encode()).hexdigest()
-    return name, f"media/sha256/{name[:2]}/{name}"
-
-
-def write_rounds(objects: ObjectStore, key: str, pictures: list[int]) -> DataFile:
-    images = (*(records.Image(0, "r", media=picture(number)[0]) for number in pictures), records.Image(0, "unseen"))
-    told = records.Round("s", "r0", 0, (records.Message("user", "u", "hello"),), images=images)
-    table = pa.Table.from_pylist(records.round_rows("t", "u", [told], "test"), records.ROUNDS)
-    return write_table(objects, key, table, records.ROUNDS)
-
-
-@dataclass
-class Run:
-    """A writer: every step puts a picture, a fragment, a bucket's data and a marker."""
-
-    objects: ObjectStore
-    name: str = field(default_factory=lambda: uuid.uuid4().hex[:8])
-    done: dict[int, BucketFiles] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        self.objects.put(f"runs/{self.name}/plan.json", b"{}")
-
-    def work(self, bucket: int, number: int) -> None:
-        revision = uuid.uuid4().hex[:8]
-        self.objects.put(picture(number)[1], f"picture {number}".encode())
-        self.objects.put(f"runs/{self.name}/fragments/{revision}.parquet", b"fragment")
-        file = write_rounds(self.objects, f"runs/{self.name}/data/{bucket}-{revision}/rounds.parquet", [number])
-        self.objects.put(f"runs/{self.name}/buckets/{bucket}.json", b"{}")
-        self.done[bucket] = BucketFiles(revision, {"rounds": file}, Counts(), "0")
-
-    def commit(self) -> Snapshot:
-        base = pin(self.objects)
-        snapshot = replace(
-            base,
-            version=base.version + 1,
-            parent=base.version,
-            commit_id=uuid.uuid4().hex,
-            run_id=self.name,
-            committed_at=datetime.now(UTC),
-            buckets={**base.buckets, **self.done},
-        )
-        publish(self.objects, snapshot)
-        return snapshot
-
-
 def keys_of(objects: ObjectStore, prefix: str = "") -> set[str]:
     return {info.key for info in objects.list(prefix)}
-
-
-def require_whole(objects: ObjectStore) -> None:
-    """Every manifest that is there has all its files, whole, and all the pictures that they name."""
-    for version in versions(objects):
-        for file in load_snapshot(objects, version).files():
-            read_whole(objects, file)
-            for images in read_table(objects, file, columns=["images"]).column("images").to_pylist():
-                for image in images:
-                    if image["media"]:
-                        objects.head(f"media/sha256/{image['media'][:2]}/{image['media']}")
 
 
 def named_by(snapshot: Snapshot) -> set[str]:
@@ -103,18 +42,6 @@ def store(objects: ObjectStore) -> ObjectStore:
 def gc(store: ObjectStore, keep: int, **changed: Any) -> GcReport:
     """A collection a month from now."""
     return collect_garbage(store, **{"keep": keep, "grace": DAY, "now": datetime.now(UTC) + LATER, **changed})
-
-
-def grown(store: ObjectStore, count: int) -> list[Snapshot]:
-    """That many runs, each replacing bucket 0 with a picture of its own, the first also filling bucket 1."""
-    committed = []
-    for number in range(count):
-        run = Run(store)
-        run.work(0, number)
-        if number == 0:
-            run.work(1, 100)
-        committed.append(run.commit())
-    return committed
 
 
 def test_the_newest_are_kept_whole_and_the_rest_goes(store: ObjectStore) -> None:
