@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Annotated
 
 import typer
@@ -33,23 +33,26 @@ def gc(
 ) -> None:
     """Remove old versions and the files only they name.
 
-    Files younger than the grace period stay, so that a backfill in flight loses nothing; make it longer than your longest
-    backfill.
+    Files younger than the grace period stay, so that a backfill in flight loses nothing, and so does a version for that long
+    after another took its place, for those who read it. Make the period longer than your longest backfill.
 
     \b
     Examples:
       mnemosaic gc --store ./memory --dry-run
       mnemosaic gc --store ./memory --keep 3
     """
+    from operators.store.commit import load_spec
     from operators.store.opening import open_objects
-    from operators.store.retain import collect_garbage
+    from operators.store.retain import collect_garbage, store_time
 
+    objects = open_objects(store)
+    load_spec(objects)
     retain = load_settings(config).retain
     report = collect_garbage(
-        open_objects(store),
+        objects,
         keep=retain.keep if keep is None else keep,
         grace=timedelta(hours=retain.grace_hours if grace_hours is None else grace_hours),
-        now=datetime.now(UTC),
+        now=store_time(objects),
         dry_run=dry_run,
     )
     facts = {**asdict(report), "dry_run": dry_run}

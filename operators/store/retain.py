@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import uuid
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -34,10 +35,22 @@ class GcReport:
     kept_versions: tuple[int, ...]
 
 
+def store_time(objects: ObjectStore) -> datetime:
+    """What the store's own clock says, by which it dates its objects. StoreError where none can be written."""
+    key = f"{_RUNS}clock-{uuid.uuid4().hex}/now"  # should it stay, the next collection takes it as a run that ended
+    objects.put(key, b"")
+    try:
+        return objects.head(key).modified
+    finally:
+        objects.delete(key)
+
+
 def collect_garbage(objects: ObjectStore, *, keep: int, grace: timedelta, now: datetime, dry_run: bool = False) -> GcReport:
     """Keep the newest ``keep`` snapshots and all that they name; remove what is older than ``grace`` and named by none.
 
-    A snapshot younger than grace is kept too, with all those after it; the newest always. A run of which any object is
+    A snapshot younger than grace is kept too, with the one before it and all those after it; the newest always. So a reader
+    has at least ``grace`` for what it pinned, from the moment another version takes its place. ``now`` must be told by the
+    store's own clock (``store_time``), which the age of its objects is told by. A run of which any object is
     younger than grace may be at work: it is left wholly alone, and so is every picture that it may have met since it
     began. So ``grace`` must be longer than a run ever pauses between two writes. A run that goes on with old work must
     first write an object of its own, its plan.
@@ -127,11 +140,14 @@ def _pictures(table: pa.Table, file: DataFile) -> Iterator[bytes]:
 
 def _divide(objects: ObjectStore, keep: int, before: datetime) -> tuple[list[int], list[ObjectInfo]]:
     """Versions to keep, and the manifests of all older ones, oldest first."""
-    manifests = [(found, info) for info in objects.list(SNAPSHOTS) if (found := version_of(info.key)) is not None]
-    young = [version for version, info in manifests if info.modified > before]
-    first = min([version for version, _ in manifests][-keep:] + young, default=0)
-    kept = [version for version, _ in manifests if version >= first]
-    return kept, [info for version, info in manifests if version < first]
+    listed = {found: info for info in objects.list(SNAPSHOTS) if (found := version_of(info.key)) is not None}
+    there = versions(objects)
+    # A version that the listing lacks has just been committed; the one before a young one was the newest until then.
+    young = [at for at, version in enumerate(there) if version not in listed or listed[version].modified > before]
+    first = min([len(there) - keep, *(at - 1 for at in young)])
+    kept = there[max(first, 0) :]
+    old = sorted(version for version in listed if kept and version < kept[0])
+    return kept, [listed[version] for version in old]
 
 
 def _clear_runs(objects: ObjectStore, held: _Held, bin_: _Bin, before: datetime) -> datetime | None:

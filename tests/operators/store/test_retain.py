@@ -18,7 +18,7 @@ from operators.errors import NotAStore, StoreCorrupt, UsageError
 from operators.store.commit import create_store, pin, snapshot_key, versions
 from operators.store.manifest import Snapshot
 from operators.store.objects import ObjectStore
-from operators.store.retain import GcReport, collect_garbage
+from operators.store.retain import GcReport, collect_garbage, store_time
 from operators.store.tables import write_table
 
 LATER = timedelta(days=30)
@@ -152,6 +152,68 @@ def test_a_run_at_work_keeps_its_oldest_files_and_pictures(clocked: Any) -> None
     with clocked.at(99):
         run.commit()
     require_whole(clocked)
+
+
+def test_a_version_stays_for_those_who_pinned_it_until_grace_has_passed_since_it_was_superseded(clocked: Any) -> None:
+    with clocked.at(0):
+        grown(clocked, 2)
+    with clocked.at(50):
+        pinned = pin(clocked)
+        grown(clocked, 1)
+    with clocked.at(51):
+        assert collect(clocked).versions_removed == (1,)
+        for file in pinned.files():
+            assert clocked.get(file.path)
+    with clocked.at(61):
+        assert collect(clocked).versions_removed == (2,)
+
+
+def test_a_version_that_the_listing_does_not_show_yet_is_young(clocked: Any, monkeypatch: Any) -> None:
+    with clocked.at(0):
+        grown(clocked, 3)
+    listing = clocked.list
+    hidden = snapshot_key(3)
+    monkeypatch.setattr(clocked, "list", lambda prefix: (info for info in listing(prefix) if info.key != hidden))
+    with clocked.at(50):
+        report = collect(clocked)
+    assert (report.versions_removed, report.kept_versions) == ((1,), (2, 3))
+    require_whole(clocked)
+
+
+def test_a_collection_that_ends_after_any_delete_leaves_all_whole_and_the_next_one_ends_it(
+    tmp_path: Path, clocked_objects: Any
+) -> None:
+    def made(name: str) -> Any:
+        store = clocked_objects(tmp_path / name)
+        with store.at(0):
+            create_store(store, SPEC)
+            grown(store, 3)
+            Run(store).work(1, 7)
+        return store
+
+    whole = made("whole")
+    with whole.at(50):
+        steps = collect(whole).objects_removed
+    left = {key.split("/")[0] for key in keys_of(whole)}, len(keys_of(whole))
+    assert steps > 8
+    for step in range(steps):
+        store = made(f"after-{step}")
+        with store.at(50):
+            store.deletes_left = step
+            with pytest.raises(store.crash):
+                collect(store)
+            require_whole(store)
+            store.deletes_left = None
+            collect(store)
+        require_whole(store)
+        assert ({key.split("/")[0] for key in keys_of(store)}, len(keys_of(store))) == left
+
+
+def test_the_stores_own_clock_tells_the_time_and_leaves_nothing(objects: ObjectStore) -> None:
+    objects.put("beside", b"x")
+    told = store_time(objects)
+    assert abs(told - objects.head("beside").modified) < timedelta(seconds=30)
+    assert keys_of(objects) == {"beside"}
 
 
 def test_a_run_that_ended_without_commit_goes_when_it_is_old(clocked: Any) -> None:
