@@ -195,9 +195,7 @@ def quarantine(
         _retry(rows, store, tenant, (user, timezone, source_format, mapped), config, ray_address, as_json)
         return
     if (user, timezone, source_format, columns, config, ray_address) != (None, None, "auto", None, None, None):
-        raise UsageError(
-            "--user, --timezone, --format, --map, --config, --ray-address say how to read again: add --retry"
-        )
+        raise UsageError("--user, --timezone, --format, --map, --config, --ray-address say how to read again: add --retry")
     names = ("file", "line", "round_id", "code", "reason")
     if as_json:
         print_json([{name: row[name] for name in names} for row in rows])
