@@ -1,21 +1,82 @@
-"""``gc``: remove what no kept snapshot names."""
+"""``verify`` and ``gc``: is the store whole, and away with what no kept snapshot names."""
 
 from __future__ import annotations
 
 from dataclasses import asdict
 from datetime import timedelta
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from configs.settings import load_settings
-from jobs.cli.options import ConfigOption, JsonOption, StoreOption
-from jobs.cli.output import print_facts, print_json
+from jobs.cli.options import AsOfOption, ConfigOption, JsonOption, StoreOption, parse_as_of
+from jobs.cli.output import note, print_facts, print_json
+from jobs.cli.progress import live_progress
+from operators.errors import UsageError
+
+if TYPE_CHECKING:
+    from operators.store.verify import VerifyReport
 
 
 def register(app: typer.Typer) -> None:
     """Add this family's commands."""
+    app.command()(verify)
     app.command()(gc)
+
+
+def verify(
+    store: StoreOption,
+    as_of: AsOfOption = None,
+    every: Annotated[bool, typer.Option("--all", help="Every version that is kept.")] = False,
+    threads: Annotated[int, typer.Option("--threads", min=1, max=64, metavar="N", help="Files read at a time.")] = 4,
+    as_json: JsonOption = False,
+) -> None:
+    """Re-hash every file of a version and follow every reference.
+
+    Checked: size and sha256 of each file, that each picture is there and is what its name says, that users, counts, digests
+    and vectors are what the rounds and units make. Exit code 1 where something is damaged.
+
+    \b
+    Examples:
+      mnemosaic verify --store ./memory
+      mnemosaic verify --store s3://team/memory --all --json
+    """
+    from jobs.verify import verify_versions
+    from operators.store.commit import pin, versions
+    from operators.store.opening import open_objects
+
+    if every and as_of is not None:
+        raise UsageError("--all looks at every version: leave --as-of out")
+    objects = open_objects(store)
+    newest = pin(objects, parse_as_of(as_of)).version
+    with live_progress() as progress:
+        reports = verify_versions(objects, versions(objects) if every else [newest], threads=threads, progress=progress)
+    findings = [finding for report in reports for finding in report.findings]
+    if as_json:
+        print_json({"whole": not findings, "versions": [asdict(report) for report in reports]})
+    else:
+        _print_reports(reports)
+    if findings:
+        note(
+            "damaged: read an earlier version (--as-of), build the store again from its sources, or restore these objects "
+            "from a copy; `mnemosaic export` takes out what is whole"
+        )
+        raise typer.Exit(1)
+
+
+def _print_reports(reports: list[VerifyReport]) -> None:
+    for report in reports:
+        for finding in report.findings:
+            print(f"{finding.key}: {finding.code}: expected {finding.expected}, found {finding.found}")
+    print_facts(
+        [
+            ("versions", ", ".join(str(report.version) for report in reports) or "-"),
+            ("files", sum(report.files for report in reports)),
+            ("bytes", sum(report.bytes for report in reports)),
+            ("pictures", sum(report.pictures for report in reports)),
+            ("damaged", sum(len(report.findings) for report in reports)),
+        ]
+    )
 
 
 def gc(
