@@ -160,7 +160,10 @@ def _source(path: Path, *, named: bool) -> SourceFile:
     try:
         uri.encode("utf-8")
     except UnicodeEncodeError as error:
-        raise UsageError(f"the name of {uri!r} is not UTF-8; rename the file") from error
+        if named:
+            raise UsageError(f"the name of {uri!r} is not UTF-8; rename the file") from error
+        # Nothing lies under its escaped name: the file is quarantined as unreadable, and the others of its folder go in.
+        uri = os.fsencode(path).decode("utf-8", "backslashreplace")
     found = path.stat()
     return SourceFile(uri, found.st_size, str(found.st_mtime_ns), named)
 

@@ -20,6 +20,12 @@ _ISO = re.compile(
 _SPOKEN = re.compile(
     r"(?:(\d{1,2}):(\d{2})\s*([ap])\.?m\.?\s+on\s+)?(\d{1,2})\s+([A-Za-z]{3,9}),?\s+(\d{4})", re.ASCII | re.IGNORECASE
 )
+_NAMED = re.compile(
+    r"(?:[A-Za-z]{3,9},?\s+)?(?:(\d{1,2})\s+([A-Za-z]{3,9})|([A-Za-z]{3,9})\s+(\d{1,2})),?\s+(\d{4})"
+    r"(?:(?:,|\s+at)?\s+(\d{1,2}):(\d{2})(?::(\d{2}))?(?:\s*([ap])\.?m\.?)?(?:\s*(Z|GMT|UTC|[+-]\d{2}:?\d{2}))?)?",
+    re.ASCII | re.IGNORECASE,
+)
+"""A day with its month by name, which cannot be mistaken for another, and a time after it; RFC 2822 too."""
 _EPOCH_TEXT = re.compile(r"\d{10}(?:\.\d+)?|\d{13}", re.ASCII)
 _BASIC = re.compile(r"\d{8}|\d{8}[Tt]\d{4}(\d{2})?(Z|z|[+-]\d{2}(?::?\d{2})?)?", re.ASCII)
 _MONTHS = (
@@ -44,9 +50,12 @@ def parse_time(value: object, zone: ZoneInfo | None) -> Instant:
     """The instant a source's value tells; SourceError ``bad-time`` where it cannot be told.
 
     Text: ISO 8601 (``2024-05-08``, ``2024-05-08T13:56[:07[.25]]`` with ``Z``, ``+02:00`` or nothing; ``/`` for ``-`` and a
-    weekday in brackets are accepted; basic form too), ``1:56 pm on 8 May, 2023``, ``8 May 2023``, epoch digits (10: seconds,
-    13: milliseconds). Numbers: epoch seconds, milliseconds, micro- or nanoseconds, told apart by magnitude (seconds below
-    1e11, then a factor of 1000 each). Arrow's dates and datetimes.
+    weekday in brackets are accepted; basic form too), ``1:56 pm on 8 May, 2023``, ``8 May 2023``, ``May 8, 2023 1:56 PM``,
+    RFC 2822 (``Wed, 08 May 2024 13:56:07 +0200``), epoch digits (10: seconds, 13: milliseconds). Days and months as numbers
+    in another order, and years of two digits, could mean several days: they are not understood.
+
+    Numbers: epoch seconds, milliseconds, micro- or nanoseconds, told apart by magnitude (seconds below 1e11, then a factor
+    of 1000 each). Arrow's dates and datetimes.
 
     A wall time without offset is ``zone``'s, else UTC with offset unknown. ``utc + offset`` is always the wall time as
     written. Where clocks go back the earlier of the two moments is taken; a wall time that clocks skip keeps the offset
@@ -74,6 +83,8 @@ def _from_text(text: str, zone: ZoneInfo | None) -> Instant:
         return _from_iso(found, zone)
     if found := _SPOKEN.fullmatch(text):
         return _from_spoken(found, zone)
+    if found := _NAMED.fullmatch(text):
+        return _from_named(found, zone)
     if _EPOCH_TEXT.fullmatch(text):
         return _from_epoch(float(text) if "." in text else int(text), zone)
     if found := _BASIC.fullmatch(text):
@@ -116,6 +127,21 @@ def _from_spoken(found: re.Match[str], zone: ZoneInfo | None) -> Instant:
         raise ValueError("hour out of range")
     clock = int(hour) % 12 + (12 if half.lower() == "p" else 0)
     return _from_wall(wall.replace(hour=clock, minute=int(minute)), None, zone, "minute")
+
+
+def _from_named(found: re.Match[str], zone: ZoneInfo | None) -> Instant:
+    before, named, first, after, year, hour, minute, second, half, offset = found.groups()
+    wall = datetime(int(year), _month(named or first), int(before or after))
+    if hour is None:
+        return _from_wall(wall, None, zone, "day")
+    clock = int(hour)
+    if half is not None:
+        if not 1 <= clock <= 12:
+            raise ValueError("hour out of range")
+        clock = clock % 12 + (12 if half.lower() == "p" else 0)
+    precision: TimePrecision = "minute" if second is None else "second"
+    told = _offset("Z" if offset and offset.upper() == "GMT" else offset)
+    return _from_wall(wall.replace(hour=clock, minute=int(minute), second=int(second or 0)), told, zone, precision)
 
 
 def _month(name: str) -> int:

@@ -22,7 +22,7 @@ from jobs.backfill import BackfillRequest, backfill
 from jobs.cli.main import main
 from jobs.verify import verify_versions
 from operators.store.commit import load_snapshot, snapshot_key
-from operators.store.manifest import Snapshot, snapshot_to_json
+from operators.store.manifest import DataFile, Snapshot, snapshot_to_json
 from operators.store.objects import ObjectStore
 from operators.store.opening import open_objects
 from operators.store.verify import Finding
@@ -44,8 +44,9 @@ def picture(colour: str) -> bytes:
 
 
 @pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory, ray_cluster: str) -> Path:
+def built(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Path:
     """Two versions of a store: six users, a picture, something in quarantine."""
+    request.getfixturevalue("ray_cluster")
     home = tmp_path_factory.mktemp("verify")
     (home / "p.png").write_bytes(picture("red"))
     for name, number in (("a.jsonl", 1), ("b.jsonl", 2)):
@@ -142,11 +143,13 @@ def rewritten(store: Path, name: str, change: Callable[[Any], Any]) -> None:
     data = buffer.getvalue()
     (store / file.path).write_bytes(data)
     changed = replace(file, bytes=len(data), sha256=hashlib.sha256(data).hexdigest(), rows=rows)
-    publish(
-        store,
-        objects,
-        replace(snapshot, buckets={**snapshot.buckets, 0: replace(bucket, files={**bucket.files, name: changed})}),
-    )
+    publish(store, objects, with_file(snapshot, name, changed))
+
+
+def with_file(snapshot: Snapshot, name: str, file: DataFile) -> Snapshot:
+    bucket = snapshot.buckets[0]
+    changed = replace(bucket, files={**bucket.files, name: file})
+    return replace(snapshot, buckets={**snapshot.buckets, 0: changed})
 
 
 def publish(store: Path, objects: ObjectStore, snapshot: Snapshot) -> None:
@@ -186,11 +189,7 @@ def test_vectors_that_are_too_few_or_no_numbers(store: Path) -> None:
     objects, snapshot = newest(store)
     bucket = snapshot.buckets[0]
     short = replace(bucket.files["vectors"], rows=bucket.files["vectors"].rows - 1)
-    publish(
-        store,
-        objects,
-        replace(snapshot, buckets={**snapshot.buckets, 0: replace(bucket, files={**bucket.files, "vectors": short})}),
-    )
+    publish(store, objects, with_file(snapshot, "vectors", short))
     assert codes(store) == ["vectors"]
 
 

@@ -88,13 +88,19 @@ def test_links_to_folders_are_not_followed_in_a_walk(tree: Path) -> None:
     assert len(sources(tree)) == 4
 
 
-def test_a_name_that_is_not_utf8_is_a_usage_error(tmp_path: Path) -> None:
+def test_a_name_that_is_not_utf8_is_unreadable_and_hides_no_other(tmp_path: Path) -> None:
+    odd = Path(os.fsdecode(os.fsencode(tmp_path) + b"/\xff.json"))
     try:
-        (Path(os.fsdecode(os.fsencode(tmp_path) + b"/\xff.json"))).write_text("x")
+        odd.write_text("x")
     except OSError:
         pytest.skip("this file system takes UTF-8 names only")
+    (tmp_path / "fine.json").write_text("x")
+    found = sources(tmp_path)
+    assert [file.uri.rpartition("/")[2] for file in found] == ["\\xff.json", "fine.json"]
+    with pytest.raises(SourceError, match="cannot be read"):
+        FILES.open(found[0].uri)
     with pytest.raises(UsageError, match="not UTF-8"):
-        sources(tmp_path)
+        sources(odd)
 
 
 def test_open_and_read(tree: Path) -> None:
