@@ -24,7 +24,7 @@ _SHARED_LIMIT = 250_000
 
 _KEYS_AT_ONCE = 4_000_000
 
-_BLOCKS_A_WORKER = 8
+_BLOCKS_A_WORKER = 16
 """At least so many blocks for each worker, where there are texts enough: the last to finish is waited for by all."""
 
 _SMALLEST_BLOCK = 64
@@ -127,11 +127,15 @@ def _key_tables(objects: ObjectStore, drafts: Sequence[Draft], part: int, parts:
 
 
 def _orders(drafts: Sequence[Draft], shared: DataFile | None, block_units: int) -> Iterator[str]:
+    """Blocks of long texts before those of short ones (files hold the longest first): the last ones are soon done."""
     homes = [(f"{draft.bucket:05d}", draft.needed, shared) for draft in drafts]
     if shared is not None:
         homes.insert(0, (SHARED, shared, None))
-    for home, file, leave_out in homes:
-        for start in range(0, file.rows, block_units):
+    most = max((file.rows for _, file, _ in homes), default=0)
+    for start in range(0, most, block_units):
+        for home, file, leave_out in homes:
+            if start >= file.rows:
+                continue
             yield json.dumps(
                 {
                     "home": home,
