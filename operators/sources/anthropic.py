@@ -1,7 +1,7 @@
 """Logs of Anthropic's Messages API: a request, with its reply beside it.
 
 - A request is ``{"messages", "system", "metadata": {"user_id"}}``; its reply (``{"type": "message", "role", "content"}``)
-  stands under ``response``, or the request under ``request`` beside it.
+  stands under ``response``, the request under ``request`` beside it, or both in one object.
 - Parts: text, image, and document (text that was given is kept). What a tool answered (``tool_result``) is a message of a
   tool and begins no round; its pictures are kept. Thinking and the use of tools are counted as parts that are not kept.
 - Each record is its session so far: ``session_id`` or ``conversation_id`` of the record or of its metadata, else one made
@@ -37,9 +37,11 @@ def matches(record: Any) -> bool:
     if not isinstance(messages, list) or not messages or not all(isinstance(message, dict) for message in messages):
         return False
     if response is not None:
-        return response.get("type") == "message" and isinstance(response.get("content"), list)
+        return isinstance(response.get("content"), list) and ("role" in response or "stop_reason" in response)
+    if "session_id" in record or "user_id" in record or any("round" in message for message in messages):
+        return False  # our own JSONL
     model = request.get("model")
-    if "session_id" not in record and ("system" in request or (isinstance(model, str) and model.startswith("claude"))):
+    if "system" in request or (isinstance(model, str) and model.startswith("claude")):
         return True
     return any(_has_own_part(message.get("content")) for message in messages)
 
@@ -55,18 +57,17 @@ def read(record: Any, origin: Origin) -> Iterator[Session | SourceError]:
     if not kept:
         raise reject("no-messages", "the record has no message with words or a picture")
     session_id = _named(whole, request, ("session_id", "conversation_id")) or session_from_content(kept, told)
-    metadata = whole.get("metadata") if request is not whole else None
-    session = {} if metadata is None else {"session": clean_json(metadata)}
+    metadata = whole.get("metadata")
+    session = {} if not metadata else {"session": clean_json(metadata)}
     yield from make_session(user, session_id, groups_by_roles(session_id, kept), told, session, doubts)
 
 
 def _halves(record: Mapping[str, Any]) -> tuple[Mapping[str, Any], Mapping[str, Any] | None]:
-    request = record.get("request")
-    response = record.get("response")
-    return (
-        request if isinstance(request, dict) else record,
-        response if isinstance(response, dict) else None,
-    )
+    request, response = record.get("request"), record.get("response")
+    if not isinstance(response, dict):  # the reply may stand beside the messages it answers
+        beside = isinstance(record.get("content"), list) and ("stop_reason" in record or "role" in record)
+        response = {"role": "assistant", **record} if beside else None
+    return (request if isinstance(request, dict) else record), response
 
 
 def _has_own_part(content: object) -> bool:

@@ -19,7 +19,7 @@ from zoneinfo import ZoneInfo
 
 from operators.errors import SourceError
 from operators.records import Image, Message, Session
-from operators.sources.fields import clean, identifier, label, mapping, reject, text_of, wrong_type
+from operators.sources.fields import clean, identifier, label, mapping, reject, text_of, title_of, wrong_type
 from operators.sources.origin import Origin, user_of_export
 from operators.sources.parts import kind_of, role_of, time_of
 from operators.sources.rounds import Turn, gathered, groups_by_roles, lost_turn, make_session
@@ -43,9 +43,7 @@ def matches(record: Any) -> bool:
 def read(record: Any, origin: Origin) -> Iterator[Session | SourceError]:
     """The session of one conversation, and an error for each message that cannot be read."""
     conversation = mapping(record, "a conversation")
-    session_id = identifier(conversation.get("conversation_id"), "conversation_id") or identifier(
-        conversation.get("id"), "id"
-    )
+    session_id = label(conversation.get("conversation_id"), "conversation_id") or identifier(conversation.get("id"), "id")
     if session_id is None:
         raise wrong_type("conversation_id", "text", None)
     nodes = mapping(conversation.get("mapping"), "mapping")
@@ -57,7 +55,7 @@ def read(record: Any, origin: Origin) -> Iterator[Session | SourceError]:
         raise reject("no-messages", "the conversation has no message with words or a picture")
     time, undated = time_of(conversation, origin.zone, ("create_time",))
     told: dict[str, Any] = {}
-    if title := text_of(conversation.get("title"), "title").strip():
+    if title := title_of(conversation.get("title")):
         told["title"] = title
     if branches := sum(_is_said(nodes[key]) for key in nodes.keys() - set(path)):
         told["branch_messages"] = branches
@@ -70,7 +68,8 @@ def read(record: Any, origin: Origin) -> Iterator[Session | SourceError]:
 
 
 def _path(nodes: Mapping[str, Any], current: object) -> tuple[list[str], dict[str, int]]:
-    """Keys of the nodes from the root to the current one; a parent that is missing or was met before ends the walk."""
+    """Keys of the nodes from the root to the current one; a parent that is missing or was met before ends the walk,
+    and is a doubt."""
     doubts: dict[str, int] = {}
     if not isinstance(current, str) or current not in nodes:
         current, doubts = _newest_leaf(nodes), {"no-current-node": 1}
@@ -81,6 +80,8 @@ def _path(nodes: Mapping[str, Any], current: object) -> tuple[list[str], dict[st
         path.append(current)
         node = nodes[current]
         current = node.get("parent") if isinstance(node, dict) else None
+    if current is not None:
+        doubts["broken-branch"] = 1
     return path[::-1], doubts
 
 

@@ -18,7 +18,7 @@ from zoneinfo import ZoneInfo
 
 from operators.errors import SourceError
 from operators.records import Image, Message, Session
-from operators.sources.fields import clean, identifier, label, mapping, reject, sequence, text_of, wrong_type
+from operators.sources.fields import clean, identifier, label, mapping, reject, sequence, text_of, title_of, wrong_type
 from operators.sources.origin import Origin, user_of_export
 from operators.sources.parts import content_of, role_of, time_of
 from operators.sources.rounds import Turn, gathered, groups_by_roles, lost_turn, make_session
@@ -44,7 +44,7 @@ def read(record: Any, origin: Origin) -> Iterator[Session | SourceError]:
         raise reject("no-messages", "the conversation has no message with words or a picture")
     time, doubts = time_of(conversation, origin.zone)
     told: dict[str, Any] = {}
-    if title := text_of(conversation.get("name"), "name").strip():
+    if title := title_of(conversation.get("name")):
         told["title"] = title
     if len(path) < len(found):
         told["branch_messages"] = len(found) - len(path)
@@ -53,9 +53,9 @@ def read(record: Any, origin: Origin) -> Iterator[Session | SourceError]:
 
 
 def _path(found: Sequence[Any], leaf: object) -> Sequence[Any]:
-    """The messages from the first to the leaf; all, as they stand, where no leaf is told or no message names its parent."""
+    """The messages from the first to the leaf; all, as they stand, where no leaf is told or a message names no parent."""
     by_id = {raw["uuid"]: raw for raw in found if isinstance(raw, dict) and isinstance(raw.get("uuid"), str)}
-    linked = any("parent_message_uuid" in raw for raw in by_id.values())
+    linked = len(by_id) == len(found) and all("parent_message_uuid" in raw for raw in found)
     if not isinstance(leaf, str) or leaf not in by_id or not linked:
         return found
     path: list[Any] = []
@@ -86,12 +86,13 @@ def _turn(message: Mapping[str, Any], zone: ZoneInfo | None) -> Turn:
     texts = [content.text or text_of(message.get("text"), "text")]
     unknown = Counter(content.unknown)
     for number, raw in enumerate(sequence(message.get("attachments"), "attachments"), start=1):
-        attachment = mapping(raw, f"attachment {number}")
+        attachment = raw if isinstance(raw, dict) else {}
         name = text_of(attachment.get("file_name"), f"attachment {number}: file_name").strip()
         if extracted := text_of(attachment.get("extracted_content"), f"attachment {number}: extracted_content"):
             texts.append(f"{name}:\n{extracted}" if name else extracted)
         else:
             unknown["attachment"] += 1
+    images = list(_files(message, unknown))
     time, doubts = time_of(message, zone)
     return Turn(
         Message(
@@ -101,17 +102,19 @@ def _turn(message: Mapping[str, Any], zone: ZoneInfo | None) -> Turn:
             label(message.get("uuid"), "uuid"),
             time,
         ),
-        (*content.images, *_files(message)),
+        (*content.images, *images),
         dict(unknown),
         doubts,
     )
 
 
-def _files(message: Mapping[str, Any]) -> Iterator[Image]:
-    """Pictures among the files of a message, by name: an export holds their names, seldom their bytes."""
+def _files(message: Mapping[str, Any], unknown: Counter[str]) -> Iterator[Image]:
+    """Pictures among the files of a message, by name: an export holds their names, seldom bytes. Others are counted."""
     listed = message.get("files_v2") if message.get("files_v2") else message.get("files")
     for number, raw in enumerate(sequence(listed, "files"), start=1):
-        file = mapping(raw, f"file {number}")
+        file = raw if isinstance(raw, dict) else {}
         name = text_of(file.get("file_name"), f"file {number}: file_name").strip()
         if name.lower().endswith((".png", ".jpg", ".jpeg", ".webp", ".gif", ".bmp", ".tif", ".tiff", ".avif", ".heic")):
             yield Image(message=0, reference=name, image_id=label(file.get("file_uuid"), "file_uuid"))
+        else:
+            unknown["file"] += 1

@@ -71,6 +71,11 @@ def label(value: object, what: str) -> str | None:
     return identifier(value, what)
 
 
+def title_of(value: object) -> str:
+    """A title, ``""`` where there is none: it is no reason to refuse what it stands above."""
+    return clean(value).strip() if isinstance(value, str) else ""
+
+
 def mapping(value: object, what: str) -> dict[str, Any]:
     """A JSON object. SourceError ``wrong-type``."""
     if not isinstance(value, dict):

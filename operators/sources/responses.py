@@ -13,6 +13,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -92,8 +93,9 @@ def _items(body: Mapping[str, Any]) -> Iterator[Any]:
     yield from [{"role": "user", "content": asked}] if isinstance(asked, str) else sequence(asked, "input")
     yield from sequence(body.get("output"), "output")
     yield from sequence(body.get("data"), "data")
-    for choice in sequence(body.get("choices"), "choices")[:1]:
-        yield mapping(choice, "a choice").get("message")
+    for number, choice in enumerate(sequence(body.get("choices"), "choices")):
+        message = choice.get("message") if isinstance(choice, dict) else None
+        yield message if number == 0 else {"type": "further_choice"}  # of several replies the first was said
 
 
 def _item(raw: object, number: int, zone: ZoneInfo | None) -> Turn:
@@ -105,11 +107,13 @@ def _item(raw: object, number: int, zone: ZoneInfo | None) -> Turn:
 
 
 def _turn(item: Mapping[str, Any], zone: ZoneInfo | None) -> Turn:
-    kind = item.get("type", "message")
+    kind = item.get("type") or "message"
     time, doubts = time_of(item, zone)
     if kind in _ANSWERS:
         output = item.get("output")
         content = content_of(output if isinstance(output, str | list) else None)
+        if not isinstance(output, str | list | None):
+            content = replace(content, unknown={**content.unknown, kind_of(kind): 1})
         answer = Message("tool", "tool", content.text, label(item.get("id"), "id"), time)
         return Turn(answer, content.images, content.unknown, doubts)
     if kind != "message":

@@ -50,14 +50,16 @@ def read(record: Any, origin: Origin) -> Iterator[Session | SourceError]:
     listed = whole.get("conversations")
     found = _alpaca(whole) if listed is None else sequence(listed, "conversations")
     turns = [_message(raw, number, origin.zone) for number, raw in enumerate(found, start=1)]
-    if system := text_of(whole.get("system"), "system"):
-        turns.insert(0, Turn(Message("system", "system", system)))
-    turns = _with_images(turns, [text_of(item, "images") for item in one_or_many(whole.get("images"))])
+    if isinstance(system := whole.get("system"), str) and system:
+        turns.insert(0, Turn(Message("system", "system", clean(system))))
+    turns = _with_images(turns, [clean(item) if isinstance(item, str) else "" for item in one_or_many(whole.get("images"))])
     if not turns:
         raise reject("no-messages", "the conversation has no messages")
     time, doubts = time_of(whole, origin.zone)
     told = identifier(whole.get("id"), "id") or identifier(whole.get("conversation_id"), "conversation_id")
-    session_id = told or session_from_content(turns, time)
+    # Ids such as identity_1 or 0 are of their file; where its name is not the user, it tells its sessions from others'.
+    prefix = f"{origin.stem}/" if told is not None and origin.user is not None else ""
+    session_id = prefix + (told or session_from_content(turns, time))
     yield from make_session(user, session_id, groups_by_roles(session_id, turns), time, {}, doubts)
 
 
@@ -104,7 +106,9 @@ def _with_images(turns: list[Turn], references: list[str]) -> list[Turn]:
         marks = turn.message.text.count(_MARK) if references else 0
         if marks:
             text = turn.message.text.replace(_MARK, "").strip()
-            turn = replace(turn, message=replace(turn.message, text=text), images=(*turn.images, *left[:marks]))
+            unknown = {**turn.unknown, **({"image": marks - len(left)} if marks > len(left) else {})}
+            said = replace(turn.message, text=text)
+            turn = replace(turn, message=said, images=(*turn.images, *left[:marks]), unknown=unknown)
             left = left[marks:]
         bound.append(turn)
     if bound and left:

@@ -90,7 +90,7 @@ def test_claude_attachments_are_text_and_pictures_are_named() -> None:
     (record,) = one(claude_export.read, CLAUDE | {"chat_messages": [message]}).rounds
     assert record.messages[0].text == "see\n\na.txt:\ninside"
     assert [image.reference for image in record.images] == ["p.JPG"]
-    assert record.metadata["unknown_parts"] == {"attachment": 1}
+    assert record.metadata["unknown_parts"] == {"attachment": 1, "file": 1}
 
 
 def test_claude_branches_follow_the_leaf() -> None:
@@ -133,7 +133,7 @@ def test_anthropic_tools_answer_within_the_round() -> None:
         [("system", "be kind"), ("user", "weather?"), ("tool", "12 C"), ("assistant", "cold")],
         [("user", "T:\nnote"), ("assistant", "noted")],
     ]
-    assert session.rounds[0].metadata == {"unknown_parts": {"tool_use": 1}}
+    assert session.rounds[0].metadata == {"session": {"user_id": "u"}, "unknown_parts": {"tool_use": 1}}
 
 
 def test_anthropic_request_beside_response() -> None:
@@ -316,3 +316,72 @@ def test_anything_gives_sessions_or_typed_errors(record: dict[str, Any], form: A
     with suppress(SourceError):
         for item in form.read(record, ASKED):
             assert isinstance(item, Session | SourceError)
+
+
+# --- what a review found ----------------------------------------------------------------------------------------
+
+
+def test_an_anthropic_reply_beside_its_request_is_kept() -> None:
+    record = {
+        "model": "claude-x",
+        "messages": [{"role": "user", "content": "hi"}],
+        "role": "assistant",
+        "content": [{"type": "text", "text": "hello"}],
+        "stop_reason": "end_turn",
+    }
+    assert anthropic.matches(record)
+    assert said(one(anthropic.read, record, ASKED)) == [[("user", "hi"), ("assistant", "hello")]]
+
+
+def test_our_own_jsonl_stays_our_own_whatever_parts_it_holds() -> None:
+    messages = [{"role": "user", "round": "R1", "content": [{"type": "thinking"}, {"type": "text", "text": "x"}]}]
+    for more in ({"session_id": "S"}, {"user_id": "u", "system": "s"}, {"system": "s"}):
+        record = {"messages": messages, **more}
+        assert next(form.name for form in FORMATS if form.matches(record)) == "jsonl"
+
+
+def test_an_item_whose_type_is_null_is_a_message_and_further_choices_are_counted() -> None:
+    item = {"type": None, "role": "user", "content": "hi"}
+    assert said(one(responses.read, {"object": "response", "id": "r", "input": [item], "output": []}, ASKED)) == [
+        [("user", "hi")]
+    ]
+    choices = [{"message": {"role": "assistant", "content": text}} for text in ("a", "b")]
+    session = one(responses.read, {"object": "chat.completion", "id": "c", "choices": choices}, ASKED)
+    assert said(session) == [[("assistant", "a")]]
+    assert session.rounds[0].metadata == {"unknown_parts": {"further_choice": 1}}
+
+
+def test_an_answer_of_a_tool_that_is_no_text_is_counted() -> None:
+    items = [{"role": "user", "content": "hi"}, {"type": "function_call_output", "output": {"a": 1}}]
+    session = one(responses.read, {"object": "response", "id": "r", "input": items, "output": []}, ASKED)
+    assert session.rounds[0].metadata == {"unknown_parts": {"function_call_output": 1}}
+
+
+def test_claude_counts_files_that_are_no_pictures_and_odd_attachments_lose_no_words() -> None:
+    message = claude_message("m", "human", "see", attachments=[None], files=[{"file_name": "c.pdf"}, 5])
+    (record,) = one(claude_export.read, CLAUDE | {"name": 5, "chat_messages": [message]}).rounds
+    assert record.messages[0].text == "see"
+    assert record.metadata == {"unknown_parts": {"attachment": 1, "file": 2}}
+
+
+def test_claude_messages_that_name_parents_only_in_part_stay_in_their_order() -> None:
+    messages = [
+        {key: value for key, value in message.items() if number or key != "parent_message_uuid"}
+        for number, message in enumerate(CLAUDE["chat_messages"])  # type: ignore[arg-type, var-annotated]
+    ]
+    session = one(claude_export.read, CLAUDE | {"chat_messages": messages, "current_leaf_message_uuid": "m2"})
+    assert len(said(session)[0]) == 2
+    assert session.rounds[0].metadata["session"] == {"title": "soup"}
+
+
+def test_sharegpt_keeps_what_it_can() -> None:
+    record = {
+        "id": "identity_1",
+        "system": ["s"],
+        "images": [None, "b.png"],
+        "conversations": [{"from": "human", "value": "<image><image><image>x"}],
+    }
+    session = one(sharegpt.read, record, ASKED)
+    assert session.session_id == "file/identity_1"
+    assert [image.reference for image in session.rounds[0].images] == ["", "b.png"]
+    assert session.rounds[0].metadata == {"unknown_parts": {"image": 1}}

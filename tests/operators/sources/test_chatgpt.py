@@ -85,6 +85,7 @@ def test_a_cycle_and_a_missing_parent_end_the_walk() -> None:
     assert texts(one(conversation(cycle, "b"))) == [["x", "y"]]
     orphan = {"a": node("user", "x", parent="nowhere", id="a")}
     assert texts(one(conversation(orphan, "a"))) == [["x"]]
+    assert one(conversation(orphan, "a", title=5)).rounds[0].metadata == {"doubts": {"broken-branch": 1}}
 
 
 def test_what_is_hidden_is_left_out_and_reasoning_is_counted() -> None:
