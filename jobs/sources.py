@@ -8,13 +8,14 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import BinaryIO, cast
 
-from operators.errors import ObjectNotFound, UsageError
+from operators.errors import ObjectNotFound, SourceError, UsageError
 from operators.sources.archives import ArchiveFiles, is_inside, opened_up
 from operators.sources.files import LOOKED_AT, MOST_NAMES, Files, LocalFiles, SourceFile, find_sources
 from operators.store.objects import ObjectInfo, ObjectStore
 from operators.store.opening import open_objects
 
 _BUFFER = 8 << 20
+_GONE = "the object is not there any more"
 
 
 def sources_of(patterns: Sequence[str]) -> list[SourceFile]:
@@ -56,10 +57,13 @@ class S3Files:
                 yield _source(bucket, info, named=False)
 
     def open(self, uri: str, start: int = 0) -> BinaryIO:
-        """The object from byte ``start``, buffered."""
+        """The object from byte ``start``, buffered. SourceError ``unreadable`` where it is gone."""
         bucket, key = _split(uri)
         objects = self._bucket(bucket)
-        raw = _RangedReader(objects, key, objects.head(key).size)
+        try:
+            raw = _RangedReader(objects, key, objects.head(key).size)
+        except ObjectNotFound as error:
+            raise SourceError(f"{uri!r} cannot be read: {_GONE}", code="unreadable", file=uri) from error
         raw.seek(start)
         return cast("BinaryIO", io.BufferedReader(raw, _BUFFER))
 
@@ -116,7 +120,10 @@ class _RangedReader(io.RawIOBase):
         length = min(len(view), self._size - self._at)
         if length <= 0:
             return 0
-        data = self._objects.get(self._key, start=self._at, length=length)
+        try:
+            data = self._objects.get(self._key, start=self._at, length=length)
+        except ObjectNotFound as error:  # of one file, as on a disk; what else a store answers ends the run
+            raise OSError(None, _GONE) from error
         view[: len(data)] = data
         self._at += len(data)
         return len(data)

@@ -58,7 +58,11 @@ class LocalFiles:
     """Files on this machine. Their uris are absolute, normalised paths; ``file://`` is understood."""
 
     def find(self, pattern: str) -> Iterator[SourceFile]:
-        """As ``Files.find``: folders are walked to the bottom, hidden names skipped, ``**`` matches folders too."""
+        """As ``Files.find``: folders are walked to the bottom, hidden names skipped, ``**`` matches folders too.
+
+        What a walk meets and nobody can read (a dangling link, a pipe, a folder without permission, a name that is not
+        UTF-8) is found too, for the survey to say so. UsageError for a folder given by name that cannot be looked into.
+        """
         path = _absolute(pattern.removeprefix("file://"))
         if path.is_dir():
             yield from _walk(path)
@@ -75,8 +79,10 @@ class LocalFiles:
             yield _source(path, named=False)
 
     def open(self, uri: str, start: int = 0) -> BinaryIO:
-        """As ``Files.open``."""
+        """As ``Files.open``; a pipe or a device, which could keep a reader waiting for ever, is unreadable."""
         try:
+            if not stat.S_ISREG(Path(uri).stat().st_mode):
+                raise OSError(None, "not a regular file")
             stream = Path(uri).open("rb")  # noqa: SIM115 - the caller closes it
             stream.seek(start)
         except (OSError, ValueError) as error:
@@ -140,32 +146,39 @@ def _absolute(name: str) -> Path:
 
 
 def _walk(folder: Path) -> Iterator[SourceFile]:
-    for parent, folders, names in os.walk(folder, onerror=_refuse):
+    refused: list[OSError] = []
+    for parent, folders, names in os.walk(folder, onerror=refused.append):
         if "store.json" in names and "snapshots" in folders:  # one of our stores holds no sources
             folders[:] = []
             continue
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in sorted(names):
-            path = Path(parent, name)
-            if not name.startswith(".") and name.lower().endswith(LOOKED_AT) and path.is_file():
-                yield _source(path, named=False)
-
-
-def _refuse(error: OSError) -> None:
-    raise UsageError(f"cannot look into the folder {error.filename}: {error.strerror}; leave it out or allow reading it")
+            if not name.startswith(".") and name.lower().endswith(LOOKED_AT):
+                yield _source(Path(parent, name), named=False)
+    for error in refused:
+        if error.filename == str(folder):
+            reason = f"{error.strerror}; leave it out or allow reading it"
+            raise UsageError(f"cannot look into the folder {error.filename}: {reason}") from error
+        yield _source(Path(error.filename), named=False)
 
 
 def _source(path: Path, *, named: bool) -> SourceFile:
+    """The file as it is now. What is no file, or cannot be looked at, has no bytes: its survey says why."""
     uri = str(path)
     try:
         uri.encode("utf-8")
     except UnicodeEncodeError as error:
         if named:
             raise UsageError(f"the name of {uri!r} is not UTF-8; rename the file") from error
-        # Nothing lies under its escaped name: the file is quarantined as unreadable, and the others of its folder go in.
+        # Nothing may lie under its escaped name: the file is quarantined as unreadable, the others of its folder go in.
         uri = os.fsencode(path).decode("utf-8", "backslashreplace")
-    found = path.stat()
-    return SourceFile(uri, found.st_size, str(found.st_mtime_ns), named)
+        while os.path.lexists(uri):
+            uri += "?"
+    try:
+        found = path.stat()
+    except OSError:
+        return SourceFile(uri, 0, "0", named)
+    return SourceFile(uri, found.st_size if stat.S_ISREG(found.st_mode) else 0, str(found.st_mtime_ns), named)
 
 
 def _unreadable(uri: str, error: Exception) -> SourceError:

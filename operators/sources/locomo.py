@@ -51,10 +51,11 @@ def read(record: Any, origin: Origin) -> Iterator[Session | SourceError]:
     numbers = sorted((int(found[1]), key) for key in conversation if (found := _SESSION.fullmatch(key)))
     if not numbers:
         raise reject("no-messages", "the conversation has no session_1, session_2 ..")
-    roles = _roles(conversation, [key for _, key in numbers])
-    for _, key in numbers:
-        if conversation[key] is None or conversation[key] == []:
-            continue
+    told = [key for _, key in numbers if conversation[key] is not None and conversation[key] != []]
+    if not told:
+        raise reject("no-messages", "the conversation's sessions are all empty")
+    roles = _roles(conversation, told)
+    for key in told:
         try:
             yield from _session(conversation, key, user, prefix, roles, origin)
         except SourceError as error:

@@ -22,11 +22,13 @@ _SPOKEN = re.compile(
 )
 _NAMED = re.compile(
     r"(?:[A-Za-z]{3,9},?\s+)?(?:(\d{1,2})\s+([A-Za-z]{3,9})|([A-Za-z]{3,9})\s+(\d{1,2})),?\s+(\d{4})"
-    r"(?:(?:,|\s+at)?\s+(\d{1,2}):(\d{2})(?::(\d{2}))?(?:\s*([ap])\.?m\.?)?(?:\s*(Z|GMT|UTC|[+-]\d{2}:?\d{2}))?)?",
+    r"(?:(?:,|\s+at)?\s+(\d{1,2}):(\d{2})(?::(\d{2}))?(?:\s*([ap])\.?m\.?)?(?:\s*(Z|GMT|UTC|[+-]\d{2}:?\d{2})(?:\s*\([A-Za-z]{1,5}\))?)?)?",
     re.ASCII | re.IGNORECASE,
 )
 """A day with its month by name, which cannot be mistaken for another, and a time after it; RFC 2822 too."""
-_EPOCH_TEXT = re.compile(r"\d{10}(?:\.\d+)?|\d{13}", re.ASCII)
+_EPOCH_TEXT = re.compile(r"\d{10}(?:\.\d+)?|\d{13}|\d{16}|\d{19}", re.ASCII)
+_NARROW_SPACES = str.maketrans("\u00a0\u2009\u202f", "   ")
+"""Spaces that programs put before am and pm."""
 _BASIC = re.compile(r"\d{8}|\d{8}[Tt]\d{4}(\d{2})?(Z|z|[+-]\d{2}(?::?\d{2})?)?", re.ASCII)
 _MONTHS = (
     "january", "february", "march", "april", "may", "june",
@@ -51,8 +53,8 @@ def parse_time(value: object, zone: ZoneInfo | None) -> Instant:
 
     Text: ISO 8601 (``2024-05-08``, ``2024-05-08T13:56[:07[.25]]`` with ``Z``, ``+02:00`` or nothing; ``/`` for ``-`` and a
     weekday in brackets are accepted; basic form too), ``1:56 pm on 8 May, 2023``, ``8 May 2023``, ``May 8, 2023 1:56 PM``,
-    RFC 2822 (``Wed, 08 May 2024 13:56:07 +0200``), epoch digits (10: seconds, 13: milliseconds). Days and months as numbers
-    in another order, and years of two digits, could mean several days: they are not understood.
+    RFC 2822 (``Wed, 08 May 2024 13:56:07 +0200``), epoch digits (10: seconds, 13: milli-, 16: micro-, 19: nanoseconds).
+    Days and months as numbers in another order, and years of two digits, could mean several days: they are not understood.
 
     Numbers: epoch seconds, milliseconds, micro- or nanoseconds, told apart by magnitude (seconds below 1e11, then a factor
     of 1000 each). Arrow's dates and datetimes.
@@ -66,7 +68,7 @@ def parse_time(value: object, zone: ZoneInfo | None) -> Instant:
         raise _bad("a timestamp cannot be true or false")
     try:
         if isinstance(value, str):
-            return _from_text(value.strip(), zone)
+            return _from_text(value.translate(_NARROW_SPACES).strip(), zone)
         if isinstance(value, int | float):
             return _from_epoch(value, zone)
         if isinstance(value, datetime):

@@ -13,6 +13,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+from jobs.export import export_to_folder
 from operators.encode.stub import Stub
 from operators.encode.text import text_fingerprint
 from operators.errors import FingerprintMismatch, NotAStore, ScopeError, SnapshotNotFound, UsageError
@@ -100,6 +101,36 @@ def test_frames_hold_one_users_rows(uri: str) -> None:
     assert sessions["rounds"].to_list() == [3, 2]
     assert sessions["pictures"].to_list() == [1, 0]
     assert sessions["first_time"].to_list() == [START, START + timedelta(days=3)]
+
+
+@pytest.mark.parametrize(
+    "user",
+    [
+        "a/b/../c",
+        "..",
+        "/etc/passwd",
+        "%2F",
+        "\U0001f9d1\u200d\U0001f680",
+        "a\nb",
+        "день 3",
+        "x" * 4096,
+        "\U0001f408" * 1024,
+    ],
+    ids=["slashes", "parent", "absolute", "escaped", "emoji", "line end", "cyrillic", "4 KB", "4 KB of emoji"],
+)
+def test_any_name_of_a_user_is_read_shown_searched_and_exported(tmp_path: Path, user: str) -> None:
+    place = tmp_path / "store"
+    commit(str(place), {("default", user): ["the violin recital", "tomatoes"], ("default", "other"): ["a violin too"]})
+    memory = open_store(str(place)).memory()
+    assert user in memory.users()["user_id"].to_list()
+    assert memory.rounds(user)["user_id"].to_list() == [user, user]
+    assert memory.sessions(user)["rounds"].to_list() == [2]
+    assert memory.search(user, "violin", k=1, neighbours=0).rounds["user_id"].to_list() == [user]
+    done = export_to_folder(memory, user, tmp_path / "out")
+    assert done.rounds == 2
+    (line,) = (tmp_path / "out" / "history.jsonl").read_text(encoding="utf-8").split("\n")[:-1]
+    assert json.loads(line)["user_id"] == user
+    assert {path.name for path in tmp_path.iterdir()} == {"store", "out"}
 
 
 def test_an_unknown_user_is_empty_everywhere(uri: str) -> None:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import importlib.util
+import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from configs.settings import Settings
-from jobs.bench.baseline import Checkpoint, find_checkpoint
+from jobs.bench.baseline import Checkpoint, find_checkpoint, whole_call
 from jobs.bench.encoders import Choice, choices
 from jobs.bench.ingest import gather_texts, measure_ingest
+from jobs.cli.main import main
 from operators.encode.stub import Stub
 from operators.errors import UsageError
 
@@ -64,6 +67,40 @@ def test_a_checkpoint_is_found_in_the_package_folder(tmp_path: Path, monkeypatch
     assert find_checkpoint(str(tmp_path)) == Checkpoint(str(tmp_path / "model"), None)
     assert find_checkpoint(str(tmp_path / "model")) == Checkpoint(str(tmp_path / "model"), None)
     assert find_checkpoint("org/some-model") == Checkpoint("org/some-model", None)
+
+
+@pytest.mark.parametrize("given", ["/no/such/folder", "./nowhere", "models/nowhere/deeper", "~/model"])
+def test_a_baseline_that_is_not_there_is_said_before_anything_is_measured(
+    given: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    monkeypatch.setattr("jobs.bench.baseline.importlib.util.find_spec", lambda name: name)
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UsageError, match="neither a folder that is there nor the id"):
+        find_checkpoint(given)
+    assert main(["bench", "ingest", "--data", str(tmp_path), "--baseline-model", given]) == 2
+    assert "--baseline-model" in capsys.readouterr().err
+
+
+def test_a_baseline_folder_without_a_model_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("jobs.bench.baseline.importlib.util.find_spec", lambda name: name)
+    with pytest.raises(UsageError, match="holds no model"):
+        find_checkpoint(str(tmp_path))
+
+
+def test_a_baseline_that_does_not_load_is_a_usage_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise ValueError("Path nowhere not found")
+
+    for name, made in {
+        "torch": {"float32": None},
+        "sentence_transformers": {"SentenceTransformer": refuse},
+        "transformers.utils.logging": {"disable_progress_bar": lambda: None},
+        "transformers.utils": {},
+        "transformers": {},
+    }.items():
+        monkeypatch.setitem(sys.modules, name, SimpleNamespace(**made))
+    with pytest.raises(UsageError, match="'nowhere' cannot be loaded"):
+        whole_call("nowhere", ["text"])
 
 
 def test_choices_are_every_mode_unless_one_is_named() -> None:
