@@ -49,12 +49,16 @@ class BackfillRequest:
     ray_address: str | None = None
     columns: Mapping[str, str] | None = None
 
+    def clock(self, settings: Settings) -> str | None:
+        """The zone of times without offset: as asked, else as set."""
+        return self.timezone or settings.sources.timezone
+
     def reading(self, settings: Settings) -> dict[str, Any]:
         """How the sources are read, as it is noted beside what cannot be (``records.QUARANTINE``, asked)."""
         return {
             "format": self.format,
             "user": self.user,
-            "timezone": self.timezone or settings.sources.timezone,
+            "timezone": self.clock(settings),
             "columns": dict(self.columns) if self.columns else None,
         }
 
@@ -221,7 +225,7 @@ class _Job:
             format=self.request.format,
             tenant=self.request.tenant,
             user=self.request.user,
-            timezone=self.request.timezone or self.settings.sources.timezone,
+            timezone=self.request.clock(self.settings),
             config=config_fingerprint(self.settings),
             buckets=self.spec.buckets,
             encoder=json.dumps(dict(self.spec.encoder), sort_keys=True),
@@ -252,7 +256,7 @@ class _Job:
         return ReadValues(
             tenant=self.request.tenant,
             user=self.request.user,
-            timezone=self.request.timezone or self.settings.sources.timezone,
+            timezone=self.request.clock(self.settings),
             buckets=self.spec.buckets,
             max_line_bytes=self.settings.sources.max_line_bytes,
             max_picture_bytes=self.settings.pictures.max_bytes,

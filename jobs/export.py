@@ -51,29 +51,31 @@ def export_to_folder(memory: Memory, user: str, folder: Path) -> Exported:
             return named[name]
 
         with (made / HISTORY).open("w", encoding="utf-8", newline="\n") as stream:
-            exported = _write(memory, user, stream, keep)
+            exported = _write(memory, user, stream, keep, in_ascii=False)
         made.replace(folder)  # an empty folder may be in its place
     return exported
 
 
-def export_to_stream(memory: Memory, user: str, stream: TextIO) -> Exported:
-    """Write the lines alone; pictures stand in them as ``data:`` URLs, once a round that shows them."""
+def export_to_stream(memory: Memory, user: str, stream: TextIO, *, in_ascii: bool = False) -> Exported:
+    """Write the lines alone; pictures stand in them as ``data:`` URLs, once a round that shows them.
+
+    ``in_ascii``: other characters as JSON's escapes, for a stream that does not take them.
+    """
 
     def keep(_: str, kind: str | None, data: bytes) -> str:
         return f"data:image/{(kind or 'png').lower()};base64,{base64.b64encode(data).decode('ascii')}"
 
-    return _write(memory, user, stream, keep)
+    return _write(memory, user, stream, keep, in_ascii)
 
 
 Keep = Callable[[str, str | None, bytes], str]
 """Keeps a picture by its sha256, format and bytes; where it can be found, for the line that shows it."""
 
 
-def _write(memory: Memory, user: str, stream: TextIO, keep: Keep) -> Exported:
+def _write(memory: Memory, user: str, stream: TextIO, keep: Keep, in_ascii: bool) -> Exported:
     sessions: set[str] = set()
     pictures: set[str] = set()
     count = 0
-    ascii_only = (stream.encoding or "").lower().replace("-", "") != "utf8"
     for session_id, rounds in _lines(memory, user):
         files = {}
         for record in rounds:
@@ -81,7 +83,7 @@ def _write(memory: Memory, user: str, stream: TextIO, keep: Keep) -> Exported:
                 if image.media is not None and (data := memory.picture(user, image.media)) is not None:
                     files[image.media] = keep(image.media, image.format, data)
         line = line_of(user, session_id, rounds, files)
-        stream.write(json.dumps(line, ensure_ascii=ascii_only) + "\n")
+        stream.write(json.dumps(line, ensure_ascii=in_ascii) + "\n")
         sessions.add(session_id)
         pictures.update(files)
         count += len(rounds)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from jobs.sources import files_for
+from jobs.sources import places
 from jobs.survey import piece_bytes, survey_sources
 from jobs.watch import Progress
 from operators.errors import SourceError
@@ -130,6 +130,7 @@ def look(sources: Sequence[SourceFile], values: Values, progress: Callable[[Prog
 def _in_file(splits: Sequence[Split], values: Values) -> Found:
     found = Found()
     scope = ReadScope(values.user, values.timezone, values.max_line_bytes, values.columns)
+    files_for = places()
     for split in splits:
         files, cache = files_for(split.file.uri), PictureCache()
         for item in read_split(split, files, scope):

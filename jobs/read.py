@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from jobs.sources import files_for
+from jobs.sources import places
 from operators.errors import ObjectNotFound, SourceError
 from operators.merge import FILE_RANK, FRAGMENT, LINE_RANK, PART_RANK
 from operators.records import ASKED, METADATA, QUARANTINE, ROUND, TENANT, bucket_of, media_key, round_rows
@@ -99,6 +99,7 @@ def read_splits(objects: ObjectStore, prefix: str, order: ReadOrder, values: Rea
     limits = PictureLimits(max_bytes=values.max_picture_bytes, max_pixels=values.max_picture_pixels)
     scope = ReadScope(values.user, values.timezone, values.max_line_bytes, values.columns)
     doubts: Counter[str] = Counter()
+    files_for = places()
     for rank, split in order.splits:
         files, cache = files_for(split.file.uri), PictureCache()
         for item in read_split(split, files, scope):

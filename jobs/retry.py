@@ -10,10 +10,11 @@ from typing import Any
 
 from configs.settings import Settings
 from jobs.backfill import BackfillReport, BackfillRequest, backfill
-from jobs.sources import files_for
+from jobs.sources import places
 from jobs.watch import Progress
 from operators.errors import SourceError, StoreError
 from operators.records import ASKED
+from operators.sources.files import Files
 
 
 @dataclass(frozen=True)
@@ -35,13 +36,14 @@ def retry(
     What ``request`` says of user, timezone, format and columns goes before what was asked when the file was read; its
     sources are not used. Rows of files that are gone stay in quarantine.
     """
+    files_for = places()
     asked: dict[str, set[str]] = defaultdict(set)
     for row in rows:
         asked[row[ASKED]].add(row["file"])
     gone: set[str] = set()
     reports: list[BackfillReport] = []
     for reading, files in sorted(asked.items()):
-        there = sorted(file for file in files if _is_there(file))
+        there = sorted(file for file in files if _is_there(file, files_for(file)))
         gone |= files - set(there)
         if there:
             reports.append(backfill(_request(request, json.loads(reading), there), settings, progress))
@@ -61,8 +63,8 @@ def _request(given: BackfillRequest, before: Mapping[str, Any], files: Sequence[
     )
 
 
-def _is_there(uri: str) -> bool:
+def _is_there(uri: str, files: Files) -> bool:
     try:
-        return any(source.uri == uri for source in files_for(uri).find(uri))
+        return any(source.uri == uri for source in files.find(uri))
     except (SourceError, StoreError, OSError):
         return False

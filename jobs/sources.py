@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import fnmatch
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from typing import BinaryIO, cast
 
@@ -20,13 +20,24 @@ _GONE = "the object is not there any more"
 
 def sources_of(patterns: Sequence[str]) -> list[SourceFile]:
     """All files that the patterns name, archives opened up, each once, sorted by uri. UsageError where one names none."""
+    files_for = places()
     return opened_up(find_sources(patterns, files_for), files_for)
 
 
-def files_for(uri: str) -> Files:
-    """The reader for a source or a pattern: ``s3://bucket/..`` or local, or inside an archive that lies in either."""
-    outer = S3Files() if uri.startswith("s3://") else LocalFiles()
-    return ArchiveFiles(outer) if is_inside(uri) else outer
+def places() -> Callable[[str], Files]:
+    """Gives the reader for a source or a pattern: ``s3://bucket/..`` or local, or inside an archive that lies in either.
+
+    Each reader is one for as long as the function is kept: making a client of a bucket, or reading an archive's table of
+    contents, takes longer than reading a small file.
+    """
+    outer: tuple[Files, Files] = (LocalFiles(), S3Files())
+    inside = tuple(map(ArchiveFiles, outer))
+
+    def files_for(uri: str) -> Files:
+        remote = uri.startswith("s3://")
+        return inside[remote] if is_inside(uri) else outer[remote]
+
+    return files_for
 
 
 class S3Files:

@@ -14,10 +14,10 @@ import pyarrow as pa
 
 from jobs.read import ReadOrder
 from jobs.run import parts_of
-from jobs.sources import files_for
+from jobs.sources import places
 from jobs.stages import RESULTS, Resources, Stage, Work, through
 from operators.errors import ObjectNotFound, SourceError
-from operators.sources.files import SourceFile
+from operators.sources.files import Files, SourceFile
 from operators.sources.origin import owner_of, stem_of
 from operators.sources.read import Split, survey
 
@@ -53,11 +53,11 @@ def _of_one_size(sources: Sequence[SourceFile]) -> set[int]:
     return {rank for rank, source in enumerate(sources) if source.size > 0 and counts[source.size] > 1}
 
 
-def digest_of_file(source: SourceFile) -> str | None:
+def digest_of_file(source: SourceFile, files: Files) -> str | None:
     """Hex sha256 of the file; None where it cannot be read, of which the survey will tell."""
     digest = hashlib.sha256()
     try:
-        with files_for(source.uri).open(source.uri) as handle:
+        with files.open(source.uri) as handle:
             while chunk := handle.read(1 << 20):
                 digest.update(chunk)
     except (SourceError, OSError, ObjectNotFound):
@@ -168,21 +168,24 @@ def _survey_results(
 
 
 def _survey_work(format: str, split_bytes: int, columns: Mapping[str, str] | None) -> Work:
+    files_for = places()
+
     def work(batch: pa.Table) -> pa.Table:
         results = []
         for rank, raw, twin in (order for task in batch["task"].to_pylist() for order in json.loads(task)):
             file = SourceFile(**raw)
-            found = _survey_one(rank, file, format, split_bytes, columns)
-            results.append(json.dumps({**found, "digest": digest_of_file(file) if twin else None}))
+            files = files_for(file.uri)
+            found = _survey_one(rank, file, files, format, split_bytes, columns)
+            results.append(json.dumps({**found, "digest": digest_of_file(file, files) if twin else None}))
         return pa.table({"result": results}, schema=RESULTS)
 
     return work
 
 
 def _survey_one(
-    rank: int, file: SourceFile, format: str, split_bytes: int, columns: Mapping[str, str] | None = None
+    rank: int, file: SourceFile, files: Files, format: str, split_bytes: int, columns: Mapping[str, str] | None = None
 ) -> dict[str, Any]:
-    found = survey(file, files_for(file.uri), format=format, split_bytes=split_bytes, columns=columns)
+    found = survey(file, files, format=format, split_bytes=split_bytes, columns=columns)
     return {
         "rank": rank,
         "verdict": found.verdict,

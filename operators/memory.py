@@ -21,7 +21,6 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from operators.encode.text import TextEncoder, encoder_of, require_same
@@ -29,7 +28,6 @@ from operators.errors import ObjectNotFound, ScopeError, StoreCorrupt, UsageErro
 from operators.records import (
     DEFAULT_TENANT,
     IMAGES,
-    MEDIA,
     ORDER,
     ROUNDS,
     SESSION,
@@ -37,6 +35,7 @@ from operators.records import (
     UNITS,
     bucket_of,
     media_key,
+    pictures_of,
     require_scope,
 )
 from operators.retrieve.assemble import runs_of
@@ -232,8 +231,7 @@ class _Opened:
     @cached_property
     def pictures(self) -> frozenset[str]:
         """The names of all pictures that the user's rounds hold."""
-        media = pc.struct_field(pc.list_flatten(self.data.rounds[IMAGES]), MEDIA)
-        return frozenset(pc.unique(media.drop_null()).to_pylist())
+        return frozenset(pictures_of(self.data.rounds).to_pylist())
 
     @property
     def nbytes(self) -> int:

@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from typing import Any, Literal
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from operators.errors import ScopeError
 
@@ -356,6 +357,11 @@ def _message_of_row(row: Mapping[str, Any]) -> Message:
 
 def _instant_of_row(row: Mapping[str, Any]) -> Instant | None:
     return None if row[TIME] is None else Instant(row[TIME], row[OFFSET], row[PRECISION])
+
+
+def pictures_of(rounds: pa.Table) -> pa.Array:
+    """The names (``media``) of all pictures at hand in a table with the ``images`` column of ``ROUNDS``, each once."""
+    return pc.unique(pc.struct_field(pc.list_flatten(rounds[IMAGES]), MEDIA).drop_null())
 
 
 def isoformat(moment: datetime | None) -> str | None:

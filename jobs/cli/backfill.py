@@ -8,20 +8,25 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from configs.settings import is_timezone, load_settings
+from configs.settings import load_settings
 from jobs.cli.options import ConfigOption, JsonOption, StoreOption
-from jobs.cli.output import note, print_facts, print_json
+from jobs.cli.output import counted, note, print_facts, print_json
 from jobs.cli.progress import live_progress
-from operators.errors import UsageError
+from jobs.cli.reading import (
+    ColumnsOption,
+    FormatOption,
+    OwnerOption,
+    RayAddressOption,
+    SourcesArgument,
+    TimezoneOption,
+    check_reading,
+)
 from operators.records import DEFAULT_TENANT
-from operators.sources.columns import asked_columns
-from operators.sources.read import FORMAT_NAMES
 
 if TYPE_CHECKING:
     from jobs.backfill import BackfillReport
 
 STRICT_EXIT = 3
-FORMATS = ("auto", *FORMAT_NAMES)
 
 
 def register(app: typer.Typer) -> None:
@@ -30,35 +35,18 @@ def register(app: typer.Typer) -> None:
 
 
 def backfill(
-    sources: Annotated[list[str], typer.Argument(metavar="SOURCE", help="Files, folders, globs or s3:// addresses.")],
+    sources: SourcesArgument,
     store: StoreOption,
     tenant: Annotated[str, typer.Option("--tenant", metavar="T", help="Tenant the users belong to.")] = DEFAULT_TENANT,
-    user: Annotated[
-        str | None,
-        typer.Option("--user", metavar="U", help="User of sources that name none (else the file's name without ending)."),
-    ] = None,
-    timezone: Annotated[
-        str | None,
-        typer.Option("--timezone", metavar="Z", help="Clock of times without offset, e.g. Europe/Lisbon. [settings: UTC]"),
-    ] = None,
-    columns: Annotated[
-        str | None,
-        typer.Option(
-            "--map",
-            metavar="KEY=COLUMN,..",
-            help="Which column of a table is which, e.g. text=body,time=created_at. [columns of common names]",
-        ),
-    ] = None,
+    user: OwnerOption = None,
+    timezone: TimezoneOption = None,
+    columns: ColumnsOption = None,
     config: ConfigOption = None,
-    source_format: Annotated[
-        str, typer.Option("--format", metavar="NAME", help=f"One of {', '.join(FORMATS)}; auto looks at the content.")
-    ] = "auto",
+    source_format: FormatOption = "auto",
     strict: Annotated[
         bool, typer.Option("--strict", help=f"Exit with {STRICT_EXIT} if anything was quarantined (the rest is published).")
     ] = False,
-    ray_address: Annotated[
-        str | None, typer.Option("--ray-address", metavar="A", help="Run on this Ray cluster. [settings: a local one]")
-    ] = None,
+    ray_address: RayAddressOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Read chat histories and publish the next version.
@@ -66,8 +54,9 @@ def backfill(
     The store is made if it is not there. Running it again adds only what is new; after a crash or an interruption, the
     same command takes up where it stopped. Readers see the old version until the new one is whole.
 
-    Formats (gz and zst too): our JSONL, LoCoMo, LongMemEval, Mem-Gallery, Parquet, and one message a row (CSV, TSV, Parquet,
-    JSON). What cannot be read is quarantined with file, line and reason, and the rest goes in.
+    Formats are told by content: our JSONL, Parquet, tables of messages (CSV, TSV ..), exports of ChatGPT and Claude, logs of
+    OpenAI's and Anthropic's APIs, ShareGPT, LoCoMo, LongMemEval, Mem-Gallery; gz, zst and zip too. What cannot be read is
+    quarantined with file, line and reason, and the rest goes in.
 
     \b
     Examples:
@@ -101,15 +90,6 @@ def backfill(
         raise typer.Exit(STRICT_EXIT)
 
 
-def check_reading(source_format: str, timezone: str | None, columns: str | None) -> dict[str, str] | None:
-    """The columns asked for; UsageError where one of the three cannot be what it is."""
-    if source_format not in FORMATS:
-        raise UsageError(f"--format {source_format!r} is not known; one of {', '.join(FORMATS)}")
-    if timezone is not None and not is_timezone(timezone):
-        raise UsageError(f"--timezone {timezone!r} is not known; give an IANA name such as Europe/Lisbon")
-    return None if columns is None else asked_columns(columns)
-
-
 def summary(report: BackfillReport) -> list[tuple[str, str | int | float | None]]:
     """The closing lines: what the store holds now, what this run did, how fast it was."""
     published = "" if report.published else " (nothing new: no version was published)"
@@ -136,8 +116,7 @@ def print_notes(report: BackfillReport, store: str) -> None:
     if report.missing_pictures:
         note(f"{report.missing_pictures:,} pictures are not at hand; their rounds went in with reference and caption")
     if report.doubts:
-        counted = ", ".join(f"{code} {count:,}" for code, count in sorted(report.doubts.items()))
-        note(f"kept with a doubt, which is noted in the round's metadata: {counted}")
+        note(f"kept with a doubt, which is noted in the round's metadata: {counted(report.doubts)}")
     if report.superseded:
         note(f"{report.superseded:,} rounds stand in these sources in several versions; the last one was taken")
     for name in _some(report.identical_files):

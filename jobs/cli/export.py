@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from jobs.cli.options import AsOfOption, JsonOption, StoreOption, TenantOption, parse_as_of
-from jobs.cli.output import note, print_facts, print_json
+from jobs.cli.output import note, print_facts, print_json, takes_unicode
 from operators.errors import UsageError
 from operators.records import DEFAULT_TENANT, require_scope
 
@@ -47,7 +47,10 @@ def export(
     if as_json and out is None:
         raise UsageError("--json tells what was written, and stdout holds the lines: give --out too")
     memory = open_store(store).memory(tenant, as_of=parse_as_of(as_of))
-    exported = export_to_stream(memory, user, sys.stdout) if out is None else export_to_folder(memory, user, out)
+    if out is None:
+        exported = export_to_stream(memory, user, sys.stdout, in_ascii=not takes_unicode(sys.stdout))
+    else:
+        exported = export_to_folder(memory, user, out)
     if as_json:
         print_json(asdict(exported))
     elif out is not None:

@@ -8,10 +8,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from configs.settings import load_settings
-from jobs.cli.backfill import check_reading, print_notes
+from jobs.cli.backfill import print_notes
 from jobs.cli.options import AsOfOption, ConfigOption, JsonOption, StoreOption, TenantOption, parse_as_of
 from jobs.cli.output import cell, moment, note, print_facts, print_json, print_table, printable, told_time
 from jobs.cli.progress import live_progress
+from jobs.cli.reading import (
+    ColumnsOption,
+    FormatOption,
+    OwnerOption,
+    RayAddressOption,
+    TimezoneOption,
+    check_reading,
+)
 from operators.errors import UsageError
 from operators.records import DEFAULT_TENANT, isoformat
 
@@ -163,22 +171,18 @@ def quarantine(
     tenant: TenantOption = DEFAULT_TENANT,
     as_of: AsOfOption = None,
     retry: Annotated[bool, typer.Option("--retry", help="Read the files again, as they were read before.")] = False,
-    user: Annotated[str | None, typer.Option("--user", metavar="U", help="With --retry: as of backfill.")] = None,
-    timezone: Annotated[str | None, typer.Option("--timezone", metavar="Z", help="With --retry: as of backfill.")] = None,
-    source_format: Annotated[str, typer.Option("--format", metavar="NAME", help="With --retry: as of backfill.")] = "auto",
-    columns: Annotated[
-        str | None, typer.Option("--map", metavar="KEY=COLUMN,..", help="With --retry: as of backfill.")
-    ] = None,
+    user: OwnerOption = None,
+    timezone: TimezoneOption = None,
+    source_format: FormatOption = "auto",
+    columns: ColumnsOption = None,
     config: ConfigOption = None,
-    ray_address: Annotated[
-        str | None, typer.Option("--ray-address", metavar="A", help="With --retry: as of backfill.")
-    ] = None,
+    ray_address: RayAddressOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """What could not be read: file, line and reason. The text itself is not kept.
 
     A row leaves the quarantine when a later backfill reads its file without the fault. --retry reads all these files again,
-    with the options they were read with; those given here go before them.
+    with the options they were read with; --user, --timezone, --format and --map, given with --retry, go before them.
 
     \b
     Examples:

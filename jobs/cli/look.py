@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from configs.settings import load_settings
-from jobs.cli.backfill import FORMATS, check_reading
 from jobs.cli.options import ConfigOption, JsonOption
-from jobs.cli.output import note, print_facts, print_json, print_table, printable
+from jobs.cli.output import counted, note, print_facts, print_json, print_table, printable
 from jobs.cli.progress import live_progress
+from jobs.cli.reading import ColumnsOption, FormatOption, OwnerOption, SourcesArgument, TimezoneOption, check_reading
 from operators.records import isoformat
 
 if TYPE_CHECKING:
@@ -26,14 +26,12 @@ def register(app: typer.Typer) -> None:
 
 
 def inspect(
-    sources: Annotated[list[str], typer.Argument(metavar="SOURCE", help="Files, folders, globs or s3:// addresses.")],
-    user: Annotated[str | None, typer.Option("--user", metavar="U", help="As of backfill.")] = None,
-    timezone: Annotated[str | None, typer.Option("--timezone", metavar="Z", help="As of backfill.")] = None,
+    sources: SourcesArgument,
+    user: OwnerOption = None,
+    timezone: TimezoneOption = None,
+    columns: ColumnsOption = None,
     config: ConfigOption = None,
-    source_format: Annotated[
-        str, typer.Option("--format", metavar="NAME", help=f"One of {', '.join(FORMATS)}; auto looks at the content.")
-    ] = "auto",
-    columns: Annotated[str | None, typer.Option("--map", metavar="FIELD=COLUMN,..", help="As of backfill.")] = None,
+    source_format: FormatOption = "auto",
     as_json: JsonOption = False,
 ) -> None:
     """Say what a backfill would read, and write nothing.
@@ -83,8 +81,8 @@ def _print_files(looked: Sequence[FileFound]) -> None:
             str(file.found.rounds),
             _day(file.found.first_time),
             _day(file.found.last_time),
-            _counts(file.found.quarantined),
-            _counts(file.found.doubts),
+            counted(file.found.quarantined),
+            counted(file.found.doubts),
         ]
         for file in looked[:_SHOWN]
     ]
@@ -105,8 +103,8 @@ def _facts(found: Found) -> list[tuple[str, str | int | float | None]]:
         ("pictures", found.pictures),
         ("first (UTC)", isoformat(found.first_time)),
         ("last (UTC)", isoformat(found.last_time)),
-        ("quarantined", _counts(found.quarantined)),
-        ("doubts", _counts(found.doubts)),
+        ("quarantined", counted(found.quarantined)),
+        ("doubts", counted(found.doubts)),
     ]
 
 
@@ -125,10 +123,6 @@ def _json(found: Found) -> dict[str, Any]:
 
 def _file_json(file: FileFound) -> dict[str, Any]:
     return {"file": file.uri, "format": file.format, "verdict": file.verdict, "reason": file.reason, **_json(file.found)}
-
-
-def _counts(counts: Mapping[str, int]) -> str:
-    return ", ".join(f"{code} {count:,}" for code, count in sorted(counts.items())) or "none"
 
 
 def _day(time: Any) -> str:

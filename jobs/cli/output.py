@@ -7,7 +7,7 @@ import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta, timezone
-from typing import Any
+from typing import Any, TextIO
 
 from rich.console import Console
 from rich.table import Table
@@ -32,10 +32,19 @@ def one_line(text: str, limit: int) -> str:
     return flat if len(flat) <= limit else flat[: limit - 1] + "…"
 
 
+def takes_unicode(stream: TextIO) -> bool:
+    """True where the stream writes UTF-8; JSON for any other is written in ASCII."""
+    return (stream.encoding or "").lower().replace("-", "") == "utf8"
+
+
+def counted(counts: Mapping[str, int]) -> str:
+    """Counts by code on one line, for people."""
+    return ", ".join(f"{code} {count:,}" for code, count in sorted(counts.items())) or "none"
+
+
 def print_json(value: Any) -> None:
     """One JSON document on stdout. Times become ISO 8601; what could drive a terminal is escaped."""
-    plain = (sys.stdout.encoding or "").lower().replace("-", "") != "utf8"
-    text = json.dumps(value, ensure_ascii=plain, indent=2, default=_json_default)
+    text = json.dumps(value, ensure_ascii=not takes_unicode(sys.stdout), indent=2, default=_json_default)
     print(_UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", text))
 
 

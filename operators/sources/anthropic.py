@@ -16,9 +16,9 @@ from zoneinfo import ZoneInfo
 
 from operators.errors import SourceError
 from operators.records import Instant, Message, Session
-from operators.sources.fields import clean, clean_json, identifier, label, mapping, reject, sequence, text_of, wrong_type
+from operators.sources.fields import clean, clean_json, label, mapping, reject, sequence, text_of, wrong_type
 from operators.sources.origin import Origin, user_of_record
-from operators.sources.parts import Content, content_of, role_of, time_of
+from operators.sources.parts import Content, content_of, named_in, role_of, role_told, time_of
 from operators.sources.rounds import Turn, gathered, groups_by_roles, lost_turn, make_session, session_from_content
 
 NAME = "anthropic"
@@ -50,16 +50,21 @@ def read(record: Any, origin: Origin) -> Iterator[Session | SourceError]:
     """The session of one record, and an error for each message that cannot be read."""
     whole = mapping(record, "a record")
     request, response = _halves(whole)
-    user = user_of_record(_named(whole, request, ("user_id", "user")), origin)
+    user = user_of_record(named_in(whole, *_places("user_id", "user")), origin)
     told, doubts = time_of(whole, origin.zone)
     turns = list(_turns(request, response, origin.zone))
     kept = gathered(turns)
     if not kept:
         raise reject("no-messages", "the record has no message with words or a picture")
-    session_id = _named(whole, request, ("session_id", "conversation_id")) or session_from_content(kept, told)
+    session_id = named_in(whole, *_places("session_id", "conversation_id")) or session_from_content(kept, told)
     metadata = whole.get("metadata")
     session = {} if not metadata else {"session": clean_json(metadata)}
     yield from make_session(user, session_id, groups_by_roles(session_id, kept), told, session, doubts)
+
+
+def _places(*names: str) -> list[str]:
+    """Where an id may stand, in the order in which it is looked for: the record and its metadata, then the request's."""
+    return [place + name for place in ("", "metadata.", "request.", "request.metadata.") for name in names]
 
 
 def _halves(record: Mapping[str, Any]) -> tuple[Mapping[str, Any], Mapping[str, Any] | None]:
@@ -72,16 +77,6 @@ def _halves(record: Mapping[str, Any]) -> tuple[Mapping[str, Any], Mapping[str, 
 
 def _has_own_part(content: object) -> bool:
     return isinstance(content, list) and any(isinstance(part, dict) and part.get("type") in _OWN_PARTS for part in content)
-
-
-def _named(record: Mapping[str, Any], request: Mapping[str, Any], names: tuple[str, ...]) -> str | None:
-    for holder in (record, request):
-        nested = holder.get("metadata")
-        for place in (holder, nested if isinstance(nested, dict) else {}):
-            for name in names:
-                if place.get(name) is not None:
-                    return identifier(place[name], name)
-    return None
 
 
 def _turns(request: Mapping[str, Any], response: Mapping[str, Any] | None, zone: ZoneInfo | None) -> Iterator[Turn]:
@@ -97,8 +92,7 @@ def _message(raw: object, where: str, zone: ZoneInfo | None) -> Iterator[Turn]:
     try:
         yield from _split(mapping(raw, "the message"), zone)
     except SourceError as error:
-        role = raw.get("role") if isinstance(raw, dict) else None
-        yield lost_turn(role_of(role) if isinstance(role, str) else "other", reject(error.code, f"{where}: {error}"))
+        yield lost_turn(role_told(raw), reject(error.code, f"{where}: {error}"))
 
 
 def _split(message: Mapping[str, Any], zone: ZoneInfo | None) -> list[Turn]:

@@ -20,7 +20,7 @@ from operators.errors import SourceError
 from operators.records import Image, Message, Session
 from operators.sources.fields import clean, identifier, label, mapping, reject, sequence, text_of, title_of, wrong_type
 from operators.sources.origin import Origin, user_of_export
-from operators.sources.parts import content_of, role_of, time_of
+from operators.sources.parts import content_of, role_of, role_told, time_of
 from operators.sources.rounds import Turn, gathered, groups_by_roles, lost_turn, make_session
 
 NAME = "claude"
@@ -72,9 +72,7 @@ def _message(raw: object, number: int, zone: ZoneInfo | None) -> Turn:
     try:
         return _turn(mapping(raw, "the message"), zone)
     except SourceError as error:
-        sender = raw.get("sender") if isinstance(raw, dict) else None
-        role = role_of(sender) if isinstance(sender, str) else "other"
-        return lost_turn(role, reject(error.code, f"message {number}: {error}"))
+        return lost_turn(role_told(raw, "sender"), reject(error.code, f"message {number}: {error}"))
 
 
 def _turn(message: Mapping[str, Any], zone: ZoneInfo | None) -> Turn:

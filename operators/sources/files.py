@@ -12,8 +12,11 @@ from typing import BinaryIO, Protocol
 
 from operators.errors import SourceError, UsageError
 
-_SUFFIXES = (".json", ".jsonl", ".ndjson", ".parquet", ".csv", ".tsv")
+_TABLE_SUFFIXES = (".csv", ".tsv")
+_SUFFIXES = (".json", ".jsonl", ".ndjson", ".parquet", *_TABLE_SUFFIXES)
 _PACKED = ("", ".gz", ".zst")
+TABLES = tuple(suffix + packed for suffix in _TABLE_SUFFIXES for packed in _PACKED)
+"""Endings of the files that are expected to be tables."""
 LOOKED_AT = (*(suffix + packed for suffix in _SUFFIXES for packed in _PACKED), ".zip")
 """Endings of the files that a walk through a folder looks at."""
 

@@ -26,7 +26,7 @@ from operators.errors import SourceError
 from operators.records import Message, Session
 from operators.sources.fields import clean, clean_json, identifier, label, mapping, reject, sequence, text_of, wrong_type
 from operators.sources.origin import Origin, user_of_record
-from operators.sources.parts import content_of, role_of, time_of
+from operators.sources.parts import content_of, named_in, role_of, role_told, time_of
 from operators.sources.rounds import Group, Turn, by_names, groups_by_roles, lost_turn, make_session, session_from_content
 
 NAME = "jsonl"
@@ -47,7 +47,7 @@ def matches(record: Any) -> bool:
 def read(record: Any, origin: Origin) -> Iterator[Session | SourceError]:
     """The session of one record, and an error for each of its rounds that cannot go in; SourceError where none can."""
     session = mapping(record, "a session")
-    user = user_of_record(_user(session), origin)
+    user = user_of_record(named_in(session, "user_id", "user", "metadata.user_id"), origin)
     found = sequence(session.get("messages"), "messages")
     if not found:
         raise reject("no-messages", "the session has no messages")
@@ -61,16 +61,6 @@ def read(record: Any, origin: Origin) -> Iterator[Session | SourceError]:
     yield from make_session(user, session_id, _groups(session_id, turns, names), time, _metadata(session), doubts)
 
 
-def _user(session: Mapping[str, Any]) -> str | None:
-    """``user_id``; else what request logs have: ``user``, or ``metadata.user_id``."""
-    metadata = session.get("metadata")
-    nested = metadata.get("user_id") if isinstance(metadata, dict) else None
-    for value, what in ((session.get("user_id"), "user_id"), (session.get("user"), "user"), (nested, "metadata.user_id")):
-        if value is not None:
-            return identifier(value, what)
-    return None
-
-
 def _message(raw: object, number: int, zone: ZoneInfo | None) -> tuple[Turn, str | None]:
     """A message and the round it names; one that cannot be read keeps its place."""
     name: str | None = None
@@ -79,9 +69,7 @@ def _message(raw: object, number: int, zone: ZoneInfo | None) -> tuple[Turn, str
         name = label(message.get("round"), "round")
         return _turn(message, zone), name
     except SourceError as error:
-        written = raw.get("role") if isinstance(raw, dict) else None
-        role = role_of(written) if isinstance(written, str) else "other"
-        return lost_turn(role, reject(error.code, f"message {number}: {error}")), name
+        return lost_turn(role_told(raw), reject(error.code, f"message {number}: {error}")), name
 
 
 def _turn(message: Mapping[str, Any], zone: ZoneInfo | None) -> Turn:

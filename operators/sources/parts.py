@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 
 from operators.errors import SourceError
 from operators.records import Image, Instant, Role
-from operators.sources.fields import clean, json_type, label, mapping, text_of
+from operators.sources.fields import clean, identifier, json_type, label, mapping, text_of
 from operators.sources.times import parse_time
 
 TIME_FIELDS = ("timestamp", "created_at", "time", "date")
@@ -47,6 +47,26 @@ class Content:
 def role_of(written: str) -> Role:
     """The role that a source's word means; ``other`` for a word that is none."""
     return _ROLES.get(written.strip().lower(), "other")
+
+
+def role_told(raw: object, key: str = "role") -> Role:
+    """The role of a message that may be none; ``other`` where it tells none."""
+    written = raw.get(key) if isinstance(raw, dict) else None
+    return role_of(written) if isinstance(written, str) else "other"
+
+
+def named_in(record: Mapping[str, Any], *paths: str) -> str | None:
+    """The first id that stands under one of the paths (``metadata.user_id``); None where none does.
+
+    SourceError ``wrong-type`` or ``bad-id`` where it is no id.
+    """
+    for path in paths:
+        value: Any = record
+        for key in path.split("."):
+            value = value.get(key) if isinstance(value, dict) else None
+        if value is not None:
+            return identifier(value, path)
+    return None
 
 
 def content_of(value: object) -> Content:

@@ -14,7 +14,7 @@ from operators.sources import parquet, rows
 from operators.sources.archives import ArchiveFiles, is_archive
 from operators.sources.columns import check_columns, check_keys, find_columns, is_readable, wrong_columns
 from operators.sources.fields import reject
-from operators.sources.files import LOOKED_AT, Files, SourceFile
+from operators.sources.files import LOOKED_AT, TABLES, Files, SourceFile
 from operators.sources.items import Item, Record, Split, SplitEnd, items_of, open_parquet
 from operators.sources.origin import Origin, owner_of, placed, stem_of
 from operators.sources.sniff import FORMATS, Container, Format, Look, look, sniff
@@ -34,7 +34,6 @@ _ANSWERS = {
     "unknown-format": f"valid, but no history in a format this release reads ({', '.join(FORMAT_NAMES)})",
     "not-json": "neither JSON, JSON lines, Parquet nor a table of messages",
 }
-_TABLES = tuple(suffix + packed for suffix in (".csv", ".tsv") for packed in ("", ".gz", ".zst"))
 
 
 @dataclass(frozen=True)
@@ -269,7 +268,7 @@ def _splits(file: SourceFile, files: Files, name: str, container: Container, pac
 def _no_history(file: SourceFile, found: Look, chosen: Mapping[str, str] | None) -> Survey:
     if found.fault is not None:
         return _refused(file, reject("bad-json", found.fault))
-    table = found.container == "parquet" or (found.container is None and file.uri.lower().endswith(_TABLES))
+    table = found.container == "parquet" or (found.container is None and file.uri.lower().endswith(TABLES))
     if found.columns and (chosen or table):
         try:
             check_columns(found.columns, chosen)

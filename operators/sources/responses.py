@@ -21,7 +21,7 @@ from operators.errors import SourceError
 from operators.records import Message, Session
 from operators.sources.fields import clean, clean_json, identifier, label, mapping, reject, sequence, text_of, wrong_type
 from operators.sources.origin import Origin, user_of_record
-from operators.sources.parts import content_of, kind_of, role_of, time_of
+from operators.sources.parts import content_of, kind_of, named_in, role_of, role_told, time_of
 from operators.sources.rounds import Turn, gathered, groups_by_roles, lost_turn, make_session, session_from_content
 
 NAME = "responses"
@@ -47,7 +47,7 @@ def read(record: Any, origin: Origin) -> Iterator[Session | SourceError]:
     """The session of one record, and an error for each item that cannot be read."""
     whole = mapping(record, "a record")
     body = _body(whole)
-    user = user_of_record(_user(body), origin)
+    user = user_of_record(named_in(body, "user", "safety_identifier", "metadata.user_id"), origin)
     items = list(_items(body))
     turns = gathered(_item(raw, number, origin.zone) for number, raw in enumerate(items, start=1))
     if not turns:
@@ -62,13 +62,6 @@ def _body(record: Mapping[str, Any]) -> Mapping[str, Any]:
     response = record.get("response")
     body = response.get("body") if isinstance(response, dict) else None
     return body if isinstance(body, dict) else record
-
-
-def _user(body: Mapping[str, Any]) -> str | None:
-    metadata = body.get("metadata")
-    nested = metadata.get("user_id") if isinstance(metadata, dict) else None
-    named = (("user", body.get("user")), ("safety_identifier", body.get("safety_identifier")), ("metadata.user_id", nested))
-    return next((identifier(value, what) for what, value in named if value is not None), None)
 
 
 def _session(body: Mapping[str, Any]) -> str | None:
@@ -102,8 +95,7 @@ def _item(raw: object, number: int, zone: ZoneInfo | None) -> Turn:
     try:
         return _turn(mapping(raw, "the item"), zone)
     except SourceError as error:
-        role = raw.get("role") if isinstance(raw, dict) else None
-        return lost_turn(role_of(role) if isinstance(role, str) else "other", reject(error.code, f"item {number}: {error}"))
+        return lost_turn(role_told(raw), reject(error.code, f"item {number}: {error}"))
 
 
 def _turn(item: Mapping[str, Any], zone: ZoneInfo | None) -> Turn:

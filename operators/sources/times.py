@@ -18,7 +18,7 @@ _ISO = re.compile(
     re.ASCII,
 )
 _SPOKEN = re.compile(
-    r"(?:(\d{1,2}):(\d{2})\s*([ap])\.?m\.?\s+on\s+)?(\d{1,2})\s+([A-Za-z]{3,9}),?\s+(\d{4})", re.ASCII | re.IGNORECASE
+    r"(\d{1,2}):(\d{2})\s*([ap])\.?m\.?\s+on\s+(\d{1,2})\s+([A-Za-z]{3,9}),?\s+(\d{4})", re.ASCII | re.IGNORECASE
 )
 _NAMED = re.compile(
     r"(?:[A-Za-z]{3,9},?\s+)?(?:(\d{1,2})\s+([A-Za-z]{3,9})|([A-Za-z]{3,9})\s+(\d{1,2})),?\s+(\d{4})"
@@ -122,13 +122,8 @@ def _offset(text: str | None) -> timedelta | None:
 
 def _from_spoken(found: re.Match[str], zone: ZoneInfo | None) -> Instant:
     hour, minute, half, day, month, year = found.groups()
-    wall = datetime(int(year), _month(month), int(day))
-    if hour is None:
-        return _from_wall(wall, None, zone, "day")
-    if not 1 <= int(hour) <= 12:
-        raise ValueError("hour out of range")
-    clock = int(hour) % 12 + (12 if half.lower() == "p" else 0)
-    return _from_wall(wall.replace(hour=clock, minute=int(minute)), None, zone, "minute")
+    wall = datetime(int(year), _month(month), int(day), _clock(hour, half), int(minute))
+    return _from_wall(wall, None, zone, "minute")
 
 
 def _from_named(found: re.Match[str], zone: ZoneInfo | None) -> Instant:
@@ -136,14 +131,18 @@ def _from_named(found: re.Match[str], zone: ZoneInfo | None) -> Instant:
     wall = datetime(int(year), _month(named or first), int(before or after))
     if hour is None:
         return _from_wall(wall, None, zone, "day")
-    clock = int(hour)
-    if half is not None:
-        if not 1 <= clock <= 12:
-            raise ValueError("hour out of range")
-        clock = clock % 12 + (12 if half.lower() == "p" else 0)
-    precision: TimePrecision = "minute" if second is None else "second"
+    wall = wall.replace(hour=_clock(hour, half), minute=int(minute), second=int(second or 0))
     told = _offset("Z" if offset and offset.upper() == "GMT" else offset)
-    return _from_wall(wall.replace(hour=clock, minute=int(minute), second=int(second or 0)), told, zone, precision)
+    return _from_wall(wall, told, zone, "minute" if second is None else "second")
+
+
+def _clock(hour: str, half: str | None) -> int:
+    """The hour of the day, of an hour before or after noon where ``half`` (a or p) tells one; ValueError."""
+    if half is None:
+        return int(hour)
+    if not 1 <= int(hour) <= 12:
+        raise ValueError("hour out of range")
+    return int(hour) % 12 + (12 if half.lower() == "p" else 0)
 
 
 def _month(name: str) -> int:

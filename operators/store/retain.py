@@ -10,10 +10,9 @@ from datetime import datetime, timedelta
 from itertools import groupby
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from operators.errors import ObjectNotFound, StoreCorrupt, UsageError
-from operators.records import IMAGES, MEDIA
+from operators.records import IMAGES, pictures_of
 from operators.store.commit import SNAPSHOTS, load_snapshot, load_spec, version_of, versions
 from operators.store.manifest import ROUNDS_FILE, DataFile, Snapshot
 from operators.store.objects import ObjectInfo, ObjectStore
@@ -129,10 +128,7 @@ def _rounds_files(snapshot: Snapshot) -> Iterator[DataFile]:
 
 
 def _pictures(table: pa.Table, file: DataFile) -> Iterator[bytes]:
-    media = pc.struct_field(pc.list_flatten(table[IMAGES]), MEDIA)
-    for name in pc.unique(media).to_pylist():
-        if name is None:
-            continue
+    for name in pictures_of(table).to_pylist():
         if not _SHA256.fullmatch(name):
             raise StoreCorrupt(f"{file.path} names a picture that is no sha256: nothing was removed")
         yield bytes.fromhex(name)

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from operators.errors import ObjectNotFound, StoreCorrupt
-from operators.records import IMAGES, MEDIA, ORDER, TENANT, USER, bucket_of, media_key
+from operators.records import ORDER, TENANT, USER, bucket_of, media_key, pictures_of
 from operators.store.manifest import (
     ROUNDS_FILE,
     UNITS_FILE,
@@ -206,8 +206,7 @@ def _places(rounds: pa.Table, key: str, number: int, buckets: int) -> Iterator[F
 
 
 def _names(rounds: pa.Table, key: str, named: set[str]) -> Iterator[Finding]:
-    media = pc.struct_field(pc.list_flatten(rounds[IMAGES]), MEDIA)
-    for name in pc.unique(media.drop_null()).to_pylist():
+    for name in pictures_of(rounds).to_pylist():
         if _SHA256.fullmatch(name):
             named.add(name)
         else:

@@ -87,13 +87,13 @@ def test_a_file_that_breaks_the_survey_is_rejected_and_one_that_cannot_be_read_i
     pq.write_table(pa.table([pa.array(["u"]), messages, messages], names=["user_id", "messages", "messages"]), twice)
     path = tmp_path / "twice.parquet"
     path.write_bytes(twice.getvalue())
-    assert _survey_one(0, source(path), "auto", 1 << 20)["verdict"] in ("rejected", "read")
+    assert _survey_one(0, source(path), LocalFiles(), "auto", 1 << 20)["verdict"] in ("rejected", "read")
     for name in ("a.jsonl", "b.jsonl"):
         (tmp_path / name).write_text("same")
     found = [source(tmp_path / "a.jsonl"), source(tmp_path / "b.jsonl")]
-    assert copies_of({rank: digest_of_file(file) for rank, file in enumerate(found)}) == {1: 0}
+    assert copies_of({rank: digest_of_file(file, LocalFiles()) for rank, file in enumerate(found)}) == {1: 0}
     (tmp_path / "b.jsonl").unlink()
-    assert copies_of({rank: digest_of_file(file) for rank, file in enumerate(found)}) == {}
+    assert copies_of({rank: digest_of_file(file, LocalFiles()) for rank, file in enumerate(found)}) == {}
 
 
 @pytest.mark.parametrize("order", [("old", "new"), ("new", "old"), ("1", "2"), ("2", "1")])

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from jobs.sources import S3Files, files_for, sources_of
+from jobs.sources import S3Files, places, sources_of
 from operators.errors import SourceError
 from operators.sources.read import Parsed, ReadScope, SplitEnd, read_split, survey
 from operators.store.opening import open_objects
@@ -18,7 +18,7 @@ def test_an_object_that_vanishes_is_unreadable_and_the_others_are_read(s3_uri: s
         record = {"user_id": "ann", "session_id": name, "messages": [{"role": "user", "content": "hi"}]}
         objects.put(f"{name}.jsonl", json.dumps(record).encode())
     first, second = sources_of([s3_uri])
-    files = files_for(first.uri)
+    files = places()(first.uri)
     (split,) = survey(first, files).splits
     stream = S3Files().open(first.uri)
     objects.delete("a.jsonl")
