@@ -32,7 +32,7 @@ from operators.store.manifest import Snapshot, StoreSpec
 from operators.store.objects import ObjectStore
 from operators.store.opening import open_objects
 
-_BUCKET_SOURCE_BYTES = 16 << 20
+_BUCKET_SOURCE_BYTES = 4 << 20
 _FEWEST_BUCKETS, _MOST_BUCKETS = 16, 4096
 
 
@@ -155,7 +155,7 @@ def outside(store_uri: str, sources: Sequence[SourceFile]) -> list[SourceFile]:
 
 
 def auto_buckets(sources: Sequence[SourceFile]) -> int:
-    """Buckets for a new store: a power of two, so that one holds about 16 MiB of the first sources' text."""
+    """Buckets for a new store: a power of two, so that one holds about 4 MiB of the first sources' text."""
     total = sum(source.size for source in sources)
     buckets = _FEWEST_BUCKETS
     while buckets < _MOST_BUCKETS and total > buckets * _BUCKET_SOURCE_BYTES:

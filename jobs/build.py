@@ -256,13 +256,26 @@ def vector_block(keys: pa.Array, vectors: np.ndarray) -> pa.Table:
     )
 
 
-def shared_keys(tables: Iterable[pa.Table], limit: int) -> pa.Array:
-    """Content keys that stand in more than one of the tables (each holds a key once), at most ``limit`` of them."""
-    arrays = [chunk for table in tables for chunk in table[CONTENT_KEY].chunks]
-    if not arrays:
-        return pa.array([], pa.binary(16))
-    counts = pc.value_counts(pa.concat_arrays(arrays))
-    values, amounts = counts.field("values"), counts.field("counts")
-    often = pc.greater(amounts, 1)
-    values, amounts = values.filter(often), amounts.filter(often)
-    return values.take(pc.sort_indices(amounts, sort_keys=[("", "descending")])[:limit])
+def shared_keys(read: Callable[[], Iterable[pa.Array]], limit: int) -> pa.Array:
+    """Content keys that stand in more than one of the arrays (each holds a key once): at most ``limit``, the most wanted.
+
+    ``read`` is called twice. The first time keys are told apart by eight of their sixteen bytes, so that no more than that
+    is held of each; keys are hashes, and one that shares those bytes with another costs a place at most.
+    """
+    heads = np.sort(np.concatenate([np.empty(0, np.uint64), *map(_heads, read())]))
+    starts = np.flatnonzero(np.concatenate([np.ones(min(len(heads), 1), bool), heads[1:] != heads[:-1]]))
+    counts = np.diff(np.append(starts, len(heads)))
+    often = np.flatnonzero(counts > 1)
+    often = often[np.argsort(-counts[often], kind="stable")][:limit]
+    wanted = heads[starts[often]]
+    once = again = pa.array([], pa.binary(16))
+    for keys in read() if len(wanted) else ():
+        found = keys.filter(pa.array(np.isin(_heads(keys), wanted)))
+        again = pa.concat_arrays([again, found.filter(pc.is_in(found, value_set=once))]).unique()
+        once = pa.concat_arrays([once, found]).unique()
+    return again[:limit]
+
+
+def _heads(keys: pa.Array) -> np.ndarray:
+    words = np.frombuffer(keys.buffers()[1] or b"", np.uint64).reshape(-1, 2)
+    return words[keys.offset : keys.offset + len(keys), 0]

@@ -6,8 +6,8 @@ import hashlib
 import json
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache, partial
+from itertools import accumulate
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -17,12 +17,13 @@ from operators.encode.text import TextEncoder
 from operators.records import CONTENT_KEY
 from operators.store.manifest import DataFile
 from operators.store.objects import ObjectStore
-from operators.store.tables import read_table, write_table
+from operators.store.tables import iter_table, read_table, write_table
 
-_SHARED_LIMIT = 250_000
+_SHARED_LIMIT = 50_000
 """Most texts that are encoded once for several buckets: every bucket looks through them. Beyond it, once per bucket."""
 
-_KEYS_AT_ONCE = 4_000_000
+_LOOKED_THROUGH = 2_000_000
+"""Most texts among which those are looked for: what the driver holds at that time is bounded, however long the history."""
 
 _BLOCKS_A_WORKER = 16
 """At least so many blocks for each worker, where there are texts enough: the last to finish is waited for by all."""
@@ -96,34 +97,33 @@ def _keys_of(objects: ObjectStore, file: DataFile) -> pa.Array:
 
 
 def write_shared(objects: ObjectStore, prefix: str, drafts: Sequence[Draft]) -> DataFile | None:
-    """The texts that more than one draft needs, each once; None where there are none."""
-    needing = [draft for draft in drafts if draft.needed.rows]
-    if len(needing) < 2:
+    """The texts that more than one draft needs, each once; None where there are none.
+
+    Looks through as many drafts as there is room for: a text that many need stands in several of those too.
+    """
+    ends = accumulate(draft.needed.rows for draft in drafts)
+    looked = [draft for draft, end in zip(drafts, ends, strict=True) if draft.needed.rows and end <= _LOOKED_THROUGH]
+    if len(looked) < 2:
         return None
-    parts = 1 + sum(draft.needed.rows for draft in needing) // _KEYS_AT_ONCE
-    limit = _SHARED_LIMIT // parts
-    found = [shared_keys(_key_tables(objects, needing, part, parts), limit) for part in range(parts)]
-    keys = pa.concat_arrays(found)
+    keys = shared_keys(partial(_keys_needed, objects, looked), _SHARED_LIMIT)
     if len(keys) == 0:
         return None
     texts = NEEDED.empty_table()
-    for draft in needing:
-        missing = keys.filter(pc.invert(pc.is_in(keys, value_set=texts[CONTENT_KEY].combine_chunks())))
-        if len(missing):
-            table = read_table(objects, draft.needed)
-            texts = pa.concat_tables([texts, table.filter(pc.is_in(table[CONTENT_KEY], value_set=missing))])
+    for draft in looked:
+        for rows in iter_table(objects, draft.needed):
+            wanted = rows.filter(pc.is_in(rows[CONTENT_KEY], value_set=keys))
+            fresh = pc.invert(pc.is_in(wanted[CONTENT_KEY], value_set=texts[CONTENT_KEY].combine_chunks()))
+            texts = pa.concat_tables([texts, wanted.filter(fresh)])
+        if len(texts) == len(keys):
+            break
     texts = texts.take(pc.sort_indices(pc.binary_length(texts["text"]), sort_keys=[("", "descending")]))
     name = hashlib.sha256(b"".join(sorted(keys.to_pylist()))).hexdigest()[:32]
     return write_table(objects, f"{prefix}/needed/{SHARED}-{name}.parquet", texts.combine_chunks(), NEEDED)
 
 
-def _key_tables(objects: ObjectStore, drafts: Sequence[Draft], part: int, parts: int) -> Iterator[pa.Table]:
+def _keys_needed(objects: ObjectStore, drafts: Sequence[Draft]) -> Iterator[pa.Array]:
     for draft in drafts:
-        table = read_table(objects, draft.needed, columns=[CONTENT_KEY])
-        if parts > 1:
-            first = np.array([key[0] for key in table[CONTENT_KEY].to_pylist()], np.int64)
-            table = table.filter(pa.array(first * parts // 256 == part))
-        yield table
+        yield _keys_of(objects, draft.needed)
 
 
 def _orders(drafts: Sequence[Draft], shared: DataFile | None, block_units: int) -> Iterator[str]:

@@ -33,6 +33,9 @@ Pieces = tuple[tuple[str, tuple[int, ...]], ...]
 
 _LONGEST_PAUSE = 2.0
 
+_FEW_ROUNDS = 5_000
+"""Rounds that are merged and finished sooner than Ray starts a worker for them."""
+
 
 @dataclass
 class Tally:
@@ -77,11 +80,13 @@ class Settler:
         was lost and its manifest could not be re-read.
         """
         pieces = _pieces_by_bucket(done)
+        read = sum(task.rounds for task in done)
         built: dict[int, _Built] = {}
         for attempt in range(self.settings.commit.attempts):
             base = load_snapshot(self.run.objects, latest_version(self.run.objects))
             stale = [bucket for bucket in pieces if bucket not in built or built[bucket].base != _revision(base, bucket)]
-            self._build({bucket: pieces[bucket] for bucket in sorted(stale)}, base, built)
+            here = read + sum(base.buckets[bucket].counts.rounds for bucket in stale if bucket in base.buckets) <= _FEW_ROUNDS
+            self._build({bucket: pieces[bucket] for bucket in sorted(stale)}, base, built, here)
             quarantine = self._quarantine(base, fresh, read_files)
             self._add_up(built)
             changed = {bucket: part.files for bucket, part in built.items() if part.files is not None}
@@ -129,7 +134,7 @@ class Settler:
             changes={"added": self.tally.added, "replaced": self.tally.replaced, "unchanged": self.tally.unchanged},
         )
 
-    def _build(self, pieces: Mapping[int, Pieces], base: Snapshot, built: dict[int, _Built]) -> None:
+    def _build(self, pieces: Mapping[int, Pieces], base: Snapshot, built: dict[int, _Built], here: bool) -> None:
         """Bring the named buckets up to the base plus what was read; what an earlier process finished is taken over."""
         marked = {int(name): raw for name, raw in self.run.markers("buckets").items()} if pieces else {}
         first = not built  # a rebase finds done what this very run encoded
@@ -142,19 +147,19 @@ class Settler:
             else:
                 left.append(MergeOrder(bucket, parts, base.buckets.get(bucket)))
         drafts: list[Draft] = []
-        for outcome in self.watch.timed("merge", lambda: self._merge(left)):
+        for outcome in self.watch.timed("merge", lambda: self._merge(left, here)):
             if outcome.draft is None:
                 said = {"unchanged": outcome.unchanged, "superseded": outcome.superseded}
                 built[outcome.bucket] = _Built(_revision(base, outcome.bucket), None, **said)
             else:
                 drafts.append(outcome.draft)
         self.watch.timed("encode", lambda: self._encode(drafts, first))
-        built.update(self.watch.timed("finish", lambda: self._finish(drafts, base)))
+        built.update(self.watch.timed("finish", lambda: self._finish(drafts, base, here)))
 
-    def _merge(self, orders: Sequence[MergeOrder]) -> list[MergeOutcome]:
+    def _merge(self, orders: Sequence[MergeOrder], here: bool) -> list[MergeOutcome]:
         stage = Stage("merge", partial(_merge_work, self.run, self._loader(1)), RESULTS, Resources(cpus=1), batch_rows=1)
         outcomes: list[MergeOutcome] = []
-        for row in through(stage, [order.to_json() for order in orders]):
+        for row in through(stage, [order.to_json() for order in orders], here=here):
             outcomes.append(MergeOutcome.from_dict(row))
             self.watch.tell(Progress("merge", len(outcomes), len(orders), "buckets"))
         return outcomes
@@ -183,12 +188,12 @@ class Settler:
             encoded=encoded,
         )
 
-    def _finish(self, drafts: Sequence[Draft], base: Snapshot) -> dict[int, _Built]:
+    def _finish(self, drafts: Sequence[Draft], base: Snapshot, here: bool) -> dict[int, _Built]:
         orders = [json.dumps({"draft": asdict(d), "base": _bucket_json(base.buckets.get(d.bucket))}) for d in drafts]
         work = partial(_finish_work, self.run, int(self.spec.encoder["dim"]))
         stage = Stage("finish", work, RESULTS, Resources(cpus=1), batch_rows=1)
         finished: dict[int, _Built] = {}
-        for marker in through(stage, orders):
+        for marker in through(stage, orders, here=here):
             finished[marker["bucket"]] = _from_marker(marker)
             self.watch.tell(Progress("finish", len(finished), len(drafts), "buckets"))
         return finished

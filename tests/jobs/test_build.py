@@ -104,9 +104,9 @@ def test_texts_of_several_drafts_are_gathered_once(tmp_path: Path) -> None:
 
 
 @settings(max_examples=60, deadline=None)
-@given(st.lists(st.lists(st.binary(min_size=16, max_size=16), unique=True), max_size=5), st.integers(0, 5))
-def test_shared_keys_are_those_that_stand_in_two_tables(tables: list[list[bytes]], limit: int) -> None:
-    found = shared_keys((pa.table({CONTENT_KEY: pa.array(keys, pa.binary(16))}) for keys in tables), limit).to_pylist()
+@given(st.lists(st.lists(st.integers(0, 9).map(lambda n: content_key(str(n))), unique=True), max_size=5), st.integers(0, 5))
+def test_shared_keys_are_those_that_stand_in_two_arrays(tables: list[list[bytes]], limit: int) -> None:
+    found = shared_keys(lambda: (pa.array(keys, pa.binary(16)) for keys in tables), limit).to_pylist()
     counts: dict[bytes, int] = {}
     for key in (key for keys in tables for key in keys):
         counts[key] = counts.get(key, 0) + 1
@@ -114,6 +114,12 @@ def test_shared_keys_are_those_that_stand_in_two_tables(tables: list[list[bytes]
     assert len(found) == min(limit, len(often)) and set(found) <= often
     if found:
         assert max(counts.values()) in [counts[key] for key in found]
+
+
+def test_keys_of_one_beginning_are_not_taken_for_one() -> None:
+    one, other, shared = b"8 bytes.and one.", b"8 bytes.another.", b"8 bytes.and both"
+    arrays = [pa.array([b"x" * 16, one, shared, b"y" * 16], pa.binary(16))[1:3], pa.array([other, shared], pa.binary(16))]
+    assert shared_keys(lambda: arrays, 9).to_pylist() == [shared]
 
 
 @settings(max_examples=60, deadline=None)
