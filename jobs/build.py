@@ -262,12 +262,11 @@ def shared_keys(read: Callable[[], Iterable[pa.Array]], limit: int) -> pa.Array:
     ``read`` is called twice. The first time keys are told apart by eight of their sixteen bytes, so that no more than that
     is held of each; keys are hashes, and one that shares those bytes with another costs a place at most.
     """
-    heads = np.sort(np.concatenate([np.empty(0, np.uint64), *map(_heads, read())]))
-    starts = np.flatnonzero(np.concatenate([np.ones(min(len(heads), 1), bool), heads[1:] != heads[:-1]]))
-    counts = np.diff(np.append(starts, len(heads)))
-    often = np.flatnonzero(counts > 1)
-    often = often[np.argsort(-counts[often], kind="stable")][:limit]
-    wanted = heads[starts[often]]
+    heads = np.concatenate([np.empty(0, np.uint64), *map(_heads, read())])
+    heads.sort()
+    often, counts = np.unique(heads[1:][heads[1:] == heads[:-1]], return_counts=True)
+    wanted = often[np.argsort(-counts, kind="stable")][:limit]
+    del heads
     once = again = pa.array([], pa.binary(16))
     for keys in read() if len(wanted) else ():
         found = keys.filter(pa.array(np.isin(_heads(keys), wanted)))

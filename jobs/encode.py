@@ -22,7 +22,7 @@ from operators.store.tables import iter_table, read_table, write_table
 _SHARED_LIMIT = 50_000
 """Most texts that are encoded once for several buckets: every bucket looks through them. Beyond it, once per bucket."""
 
-_LOOKED_THROUGH = 2_000_000
+_LOOKED_THROUGH = 1_000_000
 """Most texts among which those are looked for: what the driver holds at that time is bounded, however long the history."""
 
 _BLOCKS_A_WORKER = 16
