@@ -85,8 +85,8 @@ class Settler:
         for attempt in range(self.settings.commit.attempts):
             base = load_snapshot(self.run.objects, latest_version(self.run.objects))
             stale = [bucket for bucket in pieces if bucket not in built or built[bucket].base != _revision(base, bucket)]
-            here = read + sum(base.buckets[bucket].counts.rounds for bucket in stale if bucket in base.buckets) <= _FEW_ROUNDS
-            self._build({bucket: pieces[bucket] for bucket in sorted(stale)}, base, built, here)
+            held = sum(base.buckets[bucket].counts.rounds for bucket in stale if bucket in base.buckets)
+            self._build({bucket: pieces[bucket] for bucket in sorted(stale)}, base, built, read + held <= _FEW_ROUNDS)
             quarantine = self._quarantine(base, fresh, read_files)
             self._add_up(built)
             changed = {bucket: part.files for bucket, part in built.items() if part.files is not None}

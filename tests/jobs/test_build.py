@@ -25,7 +25,7 @@ from jobs.build import (
 from jobs.encode import write_shared
 from operators.encode.text import load_text_encoder
 from operators.merge import FILE_RANK, FRAGMENT, LINE_RANK, PART_RANK
-from operators.records import CONTENT_KEY, Image, Message, Round, content_key, round_rows
+from operators.records import Image, Message, Round, content_key, round_rows
 from operators.store.local import LocalObjects
 from operators.store.tables import read_table, read_vectors
 from operators.units import embedding_texts
