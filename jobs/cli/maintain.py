@@ -15,7 +15,7 @@ from jobs.cli.progress import live_progress
 from operators.errors import UsageError
 
 if TYPE_CHECKING:
-    from operators.store.verify import VerifyReport
+    from operators.store.verify import Finding, VerifyReport
 
 
 def register(app: typer.Typer) -> None:
@@ -33,8 +33,8 @@ def verify(
 ) -> None:
     """Re-hash every file of a version and follow every reference.
 
-    Checked: size and sha256 of each file, that each picture is there and is what its name says, that users, counts, digests
-    and vectors are what the rounds and units make. Exit code 1 where something is damaged.
+    Checked: size, sha256 and rows of each file, that each picture is there and is what its name says, that users, counts,
+    digests and vectors are what the rounds and units make. Exit code 1 where something is damaged.
 
     \b
     Examples:
@@ -42,39 +42,46 @@ def verify(
       mnemosaic verify --store s3://team/memory --all --json
     """
     from jobs.verify import verify_versions
-    from operators.store.commit import pin, versions
+    from operators.store.commit import latest_version, pin, versions
     from operators.store.opening import open_objects
 
     if every and as_of is not None:
         raise UsageError("--all looks at every version: leave --as-of out")
     objects = open_objects(store)
-    newest = pin(objects, parse_as_of(as_of)).version
+    kept = versions(objects) if every else []
+    wanted = kept or [latest_version(objects) if as_of is None else pin(objects, parse_as_of(as_of)).version]
     with live_progress() as progress:
-        reports = verify_versions(objects, versions(objects) if every else [newest], threads=threads, progress=progress)
-    findings = [finding for report in reports for finding in report.findings]
+        reports = verify_versions(objects, wanted, threads=threads, progress=progress)
+    findings = _distinct(reports)
     if as_json:
         print_json({"whole": not findings, "versions": [asdict(report) for report in reports]})
     else:
         _print_reports(reports)
     if findings:
         note(
-            "damaged: read an earlier version (--as-of), build the store again from its sources, or restore these objects "
-            "from a copy; `mnemosaic export` takes out what is whole"
+            "damaged: read a version that is whole (--all finds them, --as-of reads them), build the store again from its "
+            "sources, or restore these objects from a copy; `mnemosaic export` takes out what is whole"
         )
         raise typer.Exit(1)
 
 
+def _distinct(reports: list[VerifyReport]) -> list[Finding]:
+    """Findings in order, once each, in however many versions they are."""
+    return list(dict.fromkeys(finding for report in reports for finding in report.findings))
+
+
 def _print_reports(reports: list[VerifyReport]) -> None:
-    for report in reports:
-        for finding in report.findings:
-            print(f"{finding.key}: {finding.code}: expected {finding.expected}, found {finding.found}")
+    findings = _distinct(reports)
+    for finding in findings:
+        print(f"{finding.key}: {finding.code}: expected {finding.expected}, found {finding.found}")
     print_facts(
         [
-            ("versions", ", ".join(str(report.version) for report in reports) or "-"),
+            ("versions", ", ".join(str(report.version) for report in reports)),
+            ("whole", ", ".join(str(report.version) for report in reports if not report.findings) or "-"),
             ("files", sum(report.files for report in reports)),
             ("bytes", sum(report.bytes for report in reports)),
             ("pictures", sum(report.pictures for report in reports)),
-            ("damaged", sum(len(report.findings) for report in reports)),
+            ("damaged", len(findings)),
         ]
     )
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice
 from typing import TypeVar
@@ -14,9 +15,24 @@ from typing import TypeVar
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.parquet as pq
 
-from operators.errors import ObjectNotFound, StoreCorrupt
-from operators.records import ORDER, TENANT, USER, bucket_of, media_key, pictures_of
+from operators.errors import NotAStore, ObjectNotFound, StoreCorrupt, StoreDenied, StoreError, StoreUnavailable
+from operators.records import (
+    ORDER,
+    QUARANTINE,
+    ROUND,
+    ROUNDS,
+    SESSION,
+    TENANT,
+    UNITS,
+    USER,
+    USERS,
+    bucket_of,
+    media_key,
+    pictures_of,
+)
+from operators.store.commit import SPEC_KEY, load_spec
 from operators.store.manifest import (
     ROUNDS_FILE,
     UNITS_FILE,
@@ -26,15 +42,19 @@ from operators.store.manifest import (
     Counts,
     DataFile,
     Snapshot,
+    StoreSpec,
     add_digests,
 )
 from operators.store.objects import ObjectStore
-from operators.store.tables import read_table, read_vectors
+from operators.store.tables import read_vectors
 
 _PIECE = 8 << 20
 _VECTORS_AT_ONCE = 16_384
 _AT_WORK = 4
+_NPY_HEADER = 128
 _SHA256 = re.compile(r"[0-9a-f]{64}")
+_SCHEMAS = {ROUNDS_FILE: ROUNDS, UNITS_FILE: UNITS, USERS_FILE: USERS}
+_DATASETS = (ROUNDS_FILE, UNITS_FILE, USERS_FILE, VECTORS_FILE)
 
 T = TypeVar("T")
 
@@ -46,8 +66,9 @@ Recount = Callable[[pa.Table, pa.Table], pa.Table]
 class Finding:
     """One thing that is not as it should be: the object, a stable word for what is wrong, and both sides.
 
-    Codes: ``missing``, ``size``, ``sha256``, ``unreadable``, ``users``, ``counts``, ``digest``, ``vectors``, ``order``,
-    ``bucket``, ``picture-missing``, ``picture-sha256``, ``picture-name``. No text of a user and no name of one is in it.
+    Codes of files: ``missing``, ``size``, ``sha256``, ``unreadable``, ``columns``, ``rows``; of a bucket's content:
+    ``order``, ``bucket``, ``units``, ``users``, ``counts``, ``digest``, ``vectors``; of pictures: ``picture-missing``,
+    ``picture-sha256``, ``picture-name``; others: ``store``, ``manifest``. No text of a user and no name of one is in it.
     """
 
     key: str
@@ -56,18 +77,37 @@ class Finding:
     found: str
 
 
+@dataclass(frozen=True)
+class _Look:
+    """What a bucket was found to be, and the pictures (hex sha256) that its rounds name."""
+
+    number: int
+    bucket: BucketFiles
+    findings: tuple[Finding, ...]
+    pictures: frozenset[str]
+
+
 @dataclass
 class Checked:
-    """What was looked at already, so that versions that share files are not read twice: revisions, files, pictures."""
+    """What was looked at already and found, so that versions that share buckets, files and pictures are not read twice."""
 
-    revisions: set[str] = field(default_factory=set)
-    files: set[str] = field(default_factory=set)
-    pictures: set[str] = field(default_factory=set)
+    buckets: dict[tuple[int, str], _Look] = field(default_factory=dict)
+    files: dict[DataFile, tuple[Finding, ...]] = field(default_factory=dict)
+    pictures: dict[str, tuple[Finding, ...]] = field(default_factory=dict)
+
+    def holds(self, number: int, bucket: BucketFiles) -> bool:
+        """Whether this very bucket was looked at: a manifest that was changed by hand may reuse a revision."""
+        look = self.buckets.get((number, bucket.revision))
+        return look is not None and look.bucket == bucket
+
+    def looks(self, snapshot: Snapshot) -> list[_Look]:
+        """What the snapshot's buckets were found to be, once each of them was looked at."""
+        return [self.buckets[number, bucket.revision] for number, bucket in sorted(snapshot.buckets.items())]
 
 
 @dataclass(frozen=True)
 class VerifyReport:
-    """What was read of a version, beyond what was checked before, and what was found."""
+    """Files, bytes and pictures: what was read for this version beyond what was checked before. Findings: all of its."""
 
     version: int
     files: int
@@ -81,172 +121,274 @@ def verify(
     snapshot: Snapshot,
     *,
     recount: Recount,
-    checked: Checked,
     threads: int,
     progress: Callable[[int, int], None],
+    checked: Checked | None = None,
 ) -> VerifyReport:
     """Look at everything that the snapshot names. ``progress`` is told the files done and their number.
 
     One damage never hides another, but the content of a file whose bytes are wrong is not judged. Holds one bucket's tables
-    a thread. StoreDenied and StoreUnavailable pass through.
+    a thread. StoreDenied, StoreUnavailable and StoreFormatError pass through.
     """
-    buckets = [
-        (number, bucket) for number, bucket in sorted(snapshot.buckets.items()) if bucket.revision not in checked.revisions
-    ]
-    others = [snapshot.quarantine] if snapshot.quarantine and snapshot.quarantine.path not in checked.files else []
-    total = sum(len(bucket.files) for _, bucket in buckets) + len(others)
-    findings: list[Finding] = []
-    pictures: set[str] = set()
-    done = size = 0
+    checked = checked or Checked()
+    buckets = [item for item in sorted(snapshot.buckets.items()) if not checked.holds(*item)]
+    others = [file for file in (snapshot.quarantine,) if file and file not in checked.files]
+    files = [file for _, bucket in buckets for file in bucket.files.values()] + others
+    done = 0
     with ThreadPoolExecutor(threads) as pool:
-        looks = (partial(_bucket, objects, snapshot.spec.buckets, number, bucket, recount) for number, bucket in buckets)
-        for bucket_findings, named, files in _in_order(pool, looks, threads):
-            findings += bucket_findings
-            pictures |= named
-            done += len(files)
-            size += sum(file.bytes for file in files)
-            progress(done, total)
+        looks = (partial(_bucket, objects, snapshot.spec, number, bucket, recount) for number, bucket in buckets)
+        for look in _in_order(pool, looks, threads):
+            checked.buckets[look.number, look.bucket.revision] = look
+            done += len(look.bucket.files)
+            progress(done, len(files))
         for file in others:
-            findings += _bytes(objects, file)
-            done, size = done + 1, size + file.bytes
-            progress(done, total)
-        fresh = sorted(pictures - checked.pictures)
-        seen = (partial(_picture, objects, name) for name in fresh)
-        findings += [finding for found in _in_order(pool, seen, threads) for finding in found]
-    checked.revisions.update(bucket.revision for _, bucket in buckets)
-    checked.files.update(file.path for file in others)
-    checked.pictures.update(fresh)
-    return VerifyReport(snapshot.version, done, size, len(fresh), tuple(findings))
+            checked.files[file] = tuple(_quarantine(objects, file))
+            done += 1
+            progress(done, len(files))
+        looked = checked.looks(snapshot)
+        pictures = {name for look in looked for name in look.pictures}
+        fresh = sorted(pictures - checked.pictures.keys())
+        seen = _in_order(pool, (partial(_picture, objects, name) for name in fresh), threads)
+        checked.pictures.update(zip(fresh, seen, strict=True))
+    findings = (*_store(objects, snapshot.spec), *_all_of(snapshot, looked, pictures, checked))
+    return VerifyReport(snapshot.version, done, sum(file.bytes for file in files), len(fresh), findings)
+
+
+def _all_of(snapshot: Snapshot, looks: Sequence[_Look], pictures: Iterable[str], checked: Checked) -> Iterator[Finding]:
+    for look in looks:
+        yield from look.findings
+    if snapshot.quarantine:
+        yield from checked.files[snapshot.quarantine]
+    for name in sorted(pictures):
+        yield from checked.pictures[name]
 
 
 def _in_order(pool: ThreadPoolExecutor, works: Iterable[Callable[[], T]], threads: int) -> Iterator[T]:
-    """Results in order, a bounded number of works begun at a time."""
+    """Results in order, a bounded number of works begun at a time; an error leaves undone what has not begun."""
     left = iter(works)
     begun = [pool.submit(work) for work in islice(left, threads + _AT_WORK)]
-    while begun:
-        yield begun.pop(0).result()
-        begun += [pool.submit(work) for work in islice(left, 1)]
+    try:
+        while begun:
+            yield begun.pop(0).result()
+            begun += [pool.submit(work) for work in islice(left, 1)]
+    finally:
+        for future in begun:
+            future.cancel()
+
+
+# --- bytes ----------------------------------------------------------------------------------------------------------
+
+
+def _hashed(objects: ObjectStore, key: str, wanted: str, missing: str) -> tuple[int, str] | Finding:
+    """Size and sha256 of an object, read piece by piece; where it cannot be, a finding (code ``missing`` if gone)."""
+    digest, size = hashlib.sha256(), 0
+    try:
+        while piece := objects.get(key, start=size, length=_PIECE):
+            digest.update(piece)
+            size += len(piece)
+    except ObjectNotFound:
+        return Finding(key, missing, wanted, "nothing")
+    except (StoreDenied, StoreUnavailable):
+        raise
+    except StoreError as error:  # a bad sector is damage like any other
+        return Finding(key, "unreadable", wanted, str(error))
+    return size, digest.hexdigest()
+
+
+def _bytes(objects: ObjectStore, file: DataFile) -> list[Finding]:
+    found = _hashed(objects, file.path, f"{file.bytes} bytes", "missing")
+    if isinstance(found, Finding):
+        return [found]
+    if found[0] != file.bytes:
+        return [Finding(file.path, "size", f"{file.bytes} bytes", f"{found[0]} bytes")]
+    return [] if found[1] == file.sha256 else [Finding(file.path, "sha256", file.sha256, found[1])]
+
+
+def _picture(objects: ObjectStore, name: str) -> tuple[Finding, ...]:
+    found = _hashed(objects, media_key(name), "a picture that rounds name", "picture-missing")
+    if isinstance(found, Finding):
+        return (found,)
+    return () if found[1] == name else (Finding(media_key(name), "picture-sha256", name, found[1]),)
+
+
+def _store(objects: ObjectStore, spec: StoreSpec) -> list[Finding]:
+    """``store.json`` says what the manifest says of the store."""
+    try:
+        found = load_spec(objects)
+    except NotAStore:
+        return [Finding(SPEC_KEY, "missing", "the store's description", "nothing")]
+    except StoreCorrupt:
+        return [Finding(SPEC_KEY, "unreadable", "the store's description", "something else")]
+    return [] if found == spec else [Finding(SPEC_KEY, "store", "buckets and encoder as in the manifest", "others")]
 
 
 # --- one bucket -----------------------------------------------------------------------------------------------------
 
 
-def _bucket(
-    objects: ObjectStore, buckets: int, number: int, bucket: BucketFiles, recount: Recount
-) -> tuple[list[Finding], set[str], list[DataFile]]:
-    files = [bucket.files[name] for name in sorted(bucket.files)]
-    findings = [finding for file in files for finding in _bytes(objects, file)]
-    broken = {finding.key for finding in findings}
-    whole = {name: file for name, file in bucket.files.items() if file.path not in broken}
-    named: set[str] = set()
+def _bucket(objects: ObjectStore, spec: StoreSpec, number: int, bucket: BucketFiles, recount: Recount) -> _Look:
+    findings: list[Finding] = []
+    tables: dict[str, pa.Table] = {}
+    pictures: set[str] = set()
+    for name in sorted({*_DATASETS, *bucket.files}):
+        file = bucket.files.get(name)
+        if file is None:
+            findings.append(Finding(f"bucket {number}", "missing", f"a {name} file", "none in the manifest"))
+        elif broken := _bytes(objects, file):
+            findings += broken
+        elif name in _SCHEMAS:
+            findings += _table(objects, file, _SCHEMAS[name], partial(tables.__setitem__, name))
+        elif name == VECTORS_FILE:
+            units = len(tables[UNITS_FILE]) if UNITS_FILE in tables else None
+            findings += _judged(file, _vectors(objects, file, units, spec.encoder.get("dim")))
+    for file_name, check in _checks(spec, number, bucket, tables, recount, pictures):
+        findings += _judged(bucket.files[file_name], check)
+    return _Look(number, bucket, tuple(findings), frozenset(pictures))
+
+
+def _checks(
+    spec: StoreSpec, number: int, bucket: BucketFiles, tables: Mapping[str, pa.Table], recount: Recount, pictures: set[str]
+) -> Iterator[tuple[str, Iterator[Finding]]]:
+    """What can be judged by the tables at hand: the dataset that it is about, and its findings, yet to be made."""
+    rounds, units, users = (tables.get(name) for name in (ROUNDS_FILE, UNITS_FILE, USERS_FILE))
+    if rounds is not None:
+        path = bucket.files[ROUNDS_FILE].path
+        yield ROUNDS_FILE, _places(rounds, path, number, spec.buckets)
+        yield ROUNDS_FILE, _names(rounds, path, pictures)
+    if rounds is not None and units is not None:
+        yield UNITS_FILE, _units(rounds, units, bucket.files[UNITS_FILE].path)
+    if rounds is not None and units is not None and users is not None:
+        yield USERS_FILE, _users(users, partial(recount, rounds, units), bucket.files[USERS_FILE].path)
+    if users is not None:
+        yield USERS_FILE, _totals(users, bucket, bucket.files[USERS_FILE].path)
+
+
+def _judged(file: DataFile, check: Iterable[Finding]) -> list[Finding]:
+    """What the check finds; that it could not be made is a finding too."""
+    findings: list[Finding] = []
     try:
-        findings += _content(objects, buckets, number, bucket, whole, recount, named)
-    except (StoreCorrupt, ValueError, KeyError, pa.ArrowException) as error:
-        findings.append(Finding(files[0].path.rpartition("/")[0], "unreadable", "files of a bucket", type(error).__name__))
-    return findings, named, files
+        findings.extend(check)
+    except (StoreCorrupt, ObjectNotFound, ValueError, pa.ArrowException) as error:
+        findings.append(Finding(file.path, "unreadable", "content that can be judged", type(error).__name__))
+    return findings
 
 
-def _content(
-    objects: ObjectStore,
-    buckets: int,
-    number: int,
-    bucket: BucketFiles,
-    whole: Mapping[str, DataFile],
-    recount: Recount,
-    named: set[str],
-) -> Iterator[Finding]:
-    tables = {name: read_table(objects, whole[name]) for name in (ROUNDS_FILE, UNITS_FILE, USERS_FILE) if name in whole}
-    if ROUNDS_FILE in tables:
-        rounds = tables[ROUNDS_FILE]
-        yield from _places(rounds, whole[ROUNDS_FILE].path, number, buckets)
-        yield from _names(rounds, whole[ROUNDS_FILE].path, named)
-    if len(tables) == 3:
-        yield from _users(tables, whole[USERS_FILE].path, recount)
-    if USERS_FILE in tables:
-        yield from _totals(tables[USERS_FILE], bucket, whole[USERS_FILE].path)
-    if VECTORS_FILE in whole:
-        units = bucket.files[UNITS_FILE].rows
-        yield from _vectors(objects, whole[VECTORS_FILE], units)
-
-
-def _bytes(objects: ObjectStore, file: DataFile) -> list[Finding]:
-    """The file's size and sha256, read piece by piece."""
-    digest, size = hashlib.sha256(), 0
+def _table(objects: ObjectStore, file: DataFile, schema: pa.Schema, keep: Callable[[pa.Table], None]) -> list[Finding]:
+    """Whether the file is Parquet of that schema and as many rows as the manifest says; ``keep`` is given its table."""
     try:
-        while piece := objects.get(file.path, start=size, length=_PIECE):
-            digest.update(piece)
-            size += len(piece)
-    except ObjectNotFound:
-        return [Finding(file.path, "missing", f"{file.bytes} bytes", "nothing")]
-    if size != file.bytes:
-        return [Finding(file.path, "size", f"{file.bytes} bytes", f"{size} bytes")]
-    found = digest.hexdigest()
-    return [] if found == file.sha256 else [Finding(file.path, "sha256", file.sha256, found)]
+        with objects.open(file.path) as source, pq.ParquetFile(source, pre_buffer=True) as parquet:
+            table = parquet.read()
+    except (ObjectNotFound, StoreCorrupt, pa.ArrowException, OSError) as error:
+        return [Finding(file.path, "unreadable", "Parquet", type(error).__name__)]
+    if not table.schema.equals(schema):
+        return [Finding(file.path, "columns", "the columns of this release's tables", "others")]
+    keep(table)
+    return [] if len(table) == file.rows else [Finding(file.path, "rows", f"{file.rows} rows", f"{len(table)} rows")]
+
+
+def _quarantine(objects: ObjectStore, file: DataFile) -> list[Finding]:
+    return _bytes(objects, file) or _table(objects, file, QUARANTINE, lambda _: None)
+
+
+# --- what a bucket's tables say -------------------------------------------------------------------------------------
+
+
+def _scopes(table: pa.Table) -> list[tuple[str, str]]:
+    return list(zip(table[TENANT].to_pylist(), table[USER].to_pylist(), strict=True))
+
+
+def _due(scopes: Sequence[tuple[str, str]]) -> list[int]:
+    """The order that each row should bear: counted from 0 for each user."""
+    due: list[int] = []
+    for row, scope in enumerate(scopes):
+        due.append(due[-1] + 1 if row and scopes[row - 1] == scope else 0)
+    return due
 
 
 def _places(rounds: pa.Table, key: str, number: int, buckets: int) -> Iterator[Finding]:
-    """Rows sorted by tenant and user, who belong here, each history counted from 0."""
-    before: tuple[str, str] | None = None
-    due = 0
-    orders = rounds[ORDER].to_pylist()
-    for row, scope in enumerate(zip(rounds[TENANT].to_pylist(), rounds[USER].to_pylist(), strict=True)):
-        if scope != before:
-            if before is not None and scope < before:
-                yield Finding(key, "order", "rows sorted by tenant and user", f"row {row} stands before the one above it")
-                return
-            if bucket_of(*scope, buckets) != number:
-                yield Finding(
-                    key, "bucket", f"users of bucket {number}", f"row {row} of bucket {bucket_of(*scope, buckets)}"
-                )
-            before, due = scope, 0
-        if orders[row] != due:
-            yield Finding(key, "order", f"order {due} in row {row}", f"order {orders[row]}")
+    """Rows sorted by tenant and user, who belong here, each history counted from 0; of each fault the first row is told."""
+    scopes = _scopes(rounds)
+    due, told = _due(scopes), rounds[ORDER].to_pylist()
+    if unsorted := [row for row in range(1, len(scopes)) if scopes[row] < scopes[row - 1]]:
+        yield Finding(key, "order", "rows sorted by tenant and user", f"another order from {_at(unsorted)}")
+    if wrong := [row for row in range(len(scopes)) if due[row] != told[row]]:
+        yield Finding(key, "order", f"order {due[wrong[0]]} in row {wrong[0]}", f"order {told[wrong[0]]} in {_at(wrong)}")
+    if strays := [row for row in range(len(scopes)) if due[row] == 0 and bucket_of(*scopes[row], buckets) != number]:
+        theirs = bucket_of(*scopes[strays[0]], buckets)
+        yield Finding(key, "bucket", f"users of bucket {number}", f"one of bucket {theirs} from {_at(strays)}")
+
+
+def _at(rows: Sequence[int]) -> str:
+    return f"row {rows[0]}" + (f" and {len(rows) - 1} more" if len(rows) > 1 else "")
+
+
+def _names(rounds: pa.Table, key: str, pictures: set[str]) -> Iterator[Finding]:
+    """Gathers the pictures that rounds name; a name that is no sha256 leads to no object."""
+    names = pictures_of(rounds).to_pylist()
+    pictures.update(name for name in names if _SHA256.fullmatch(name))
+    if odd := sum(not _SHA256.fullmatch(name) for name in names):
+        yield Finding(key, "picture-name", "a sha256", f"{odd} names that are none")
+
+
+def _units(rounds: pa.Table, units: pa.Table, key: str) -> Iterator[Finding]:
+    """Every unit is of a round that is here, with that round's order, and units stand as their rounds do."""
+    identity = (TENANT, USER, SESSION, ROUND)
+    known = zip(*(rounds[name].to_pylist() for name in identity), _due(_scopes(rounds)), strict=True)
+    at = next(known, None)
+    for row, place in enumerate(zip(*(units[name].to_pylist() for name in (*identity, ORDER)), strict=True)):
+        while at is not None and at != place:
+            at = next(known, None)
+        if at is None:
+            yield Finding(key, "units", "units of the bucket's rounds, in their order", f"another from row {row}")
             return
-        due += 1
 
 
-def _names(rounds: pa.Table, key: str, named: set[str]) -> Iterator[Finding]:
-    for name in pictures_of(rounds).to_pylist():
-        if _SHA256.fullmatch(name):
-            named.add(name)
-        else:
-            yield Finding(key, "picture-name", "a sha256", "something else")
-
-
-def _users(tables: Mapping[str, pa.Table], key: str, recount: Recount) -> Iterator[Finding]:
-    told, counted = tables[USERS_FILE], recount(tables[ROUNDS_FILE], tables[UNITS_FILE])
-    if told.num_rows != counted.num_rows:
-        yield Finding(key, "users", f"{counted.num_rows} users", f"{told.num_rows}")
+def _users(told: pa.Table, recount: Callable[[], pa.Table], key: str) -> Iterator[Finding]:
+    counted = recount()
+    if len(told) != len(counted):
+        yield Finding(key, "users", f"{len(counted)} users, by rounds and units", f"{len(told)} users")
         return
     for name in counted.column_names:
-        if not told[name].combine_chunks().equals(counted[name].combine_chunks()):
-            yield Finding(key, "users", f"{name} as counted from rounds and units", f"another {name}")
+        pairs = zip(told[name].to_pylist(), counted[name].to_pylist(), strict=True)
+        if other := [row for row, (ours, theirs) in enumerate(pairs) if ours != theirs]:
+            yield Finding(key, "users", f"{name} as counted from rounds and units", f"another in {_at(other)}")
 
 
 def _totals(users: pa.Table, bucket: BucketFiles, key: str) -> Iterator[Finding]:
     columns = ("sessions", "rounds", "units", "pictures")
-    counted = Counts(users=users.num_rows, **{name: pc.sum(users[name]).as_py() or 0 for name in columns})
+    counted = Counts(users=len(users), **{name: pc.sum(users[name]).as_py() or 0 for name in columns})
     if counted != bucket.counts:
         yield Finding(key, "counts", str(counted), str(bucket.counts))
     if (digest := add_digests(users["digest"].to_pylist())) != bucket.digest:
         yield Finding(key, "digest", digest, bucket.digest)
 
 
-def _vectors(objects: ObjectStore, file: DataFile, units: int) -> Iterator[Finding]:
-    if file.rows != units:
-        yield Finding(file.path, "vectors", f"{units} vectors, one a unit", f"{file.rows}")
-        return
-    for start in range(0, file.rows, _VECTORS_AT_ONCE):
-        block = read_vectors(objects, file, start, min(_VECTORS_AT_ONCE, file.rows - start))
-        if not np.isfinite(block).all():
-            yield Finding(file.path, "vectors", "finite numbers", f"others in vectors {start} to {start + len(block) - 1}")
+# --- vectors --------------------------------------------------------------------------------------------------------
+
+
+def _vectors(objects: ObjectStore, file: DataFile, units: int | None, dim: int | None) -> Iterator[Finding]:
+    """As many vectors as the manifest and the units (None: unknown) say, as wide as the encoder's, of finite numbers."""
+    rows, width = _shape(objects, file)
+    if rows != file.rows:
+        yield Finding(file.path, "rows", f"{file.rows} rows", f"{rows} rows")
+    if units is not None and rows != units:
+        yield Finding(file.path, "vectors", f"{units} vectors, one a unit", f"{rows} vectors")
+    if width != dim:
+        yield Finding(file.path, "vectors", f"vectors of {dim} numbers", f"of {width}")
+    real = replace(file, rows=rows)
+    for start in range(0, rows, _VECTORS_AT_ONCE):
+        block = read_vectors(objects, real, start, min(_VECTORS_AT_ONCE, rows - start))
+        if not (finite := np.isfinite(block).all(axis=1)).all():
+            yield Finding(file.path, "vectors", "finite numbers", f"others in row {start + int(np.argmin(finite))}")
             return
 
 
-def _picture(objects: ObjectStore, name: str) -> list[Finding]:
-    key = media_key(name)
-    try:
-        found = hashlib.sha256(objects.get(key)).hexdigest()
-    except ObjectNotFound:
-        return [Finding(key, "picture-missing", "a picture that rounds name", "nothing")]
-    return [] if found == name else [Finding(key, "picture-sha256", name, found)]
+def _shape(objects: ObjectStore, file: DataFile) -> tuple[int, int]:
+    """Vectors and numbers a vector, by the file's header; StoreCorrupt or ValueError where it is not what stores hold."""
+    header = io.BytesIO(objects.get(file.path, start=0, length=_NPY_HEADER))
+    np.lib.format.read_magic(header)
+    shape, by_columns, dtype = np.lib.format.read_array_header_1_0(header)
+    if len(shape) != 2 or by_columns or dtype != np.dtype("<f2"):
+        raise StoreCorrupt(f"{file.path} holds {dtype} of shape {shape}, expected rows of float16")
+    if file.bytes != _NPY_HEADER + shape[0] * shape[1] * 2:
+        raise StoreCorrupt(f"{file.path}: {file.bytes} bytes are not {shape[0]} vectors of {shape[1]} numbers")
+    return shape[0], shape[1]

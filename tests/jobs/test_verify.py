@@ -117,7 +117,7 @@ def test_pictures_that_are_gone_or_changed(store: Path) -> None:
     path.write_bytes(b"other")
     assert codes(store) == ["picture-sha256"]
     path.unlink()
-    assert codes(store, 1, 2) == ["picture-missing"]
+    assert codes(store, 1, 2) == ["picture-missing"] * 2  # read once, told of each version that it damages
 
 
 def test_the_quarantine_is_looked_at_too(store: Path) -> None:
@@ -190,7 +190,7 @@ def test_vectors_that_are_too_few_or_no_numbers(store: Path) -> None:
     bucket = snapshot.buckets[0]
     short = replace(bucket.files["vectors"], rows=bucket.files["vectors"].rows - 1)
     publish(store, objects, with_file(snapshot, "vectors", short))
-    assert codes(store) == ["vectors"]
+    assert codes(store) == ["rows", "vectors"]
 
 
 def test_counts_of_a_manifest_that_lies(store: Path) -> None:
@@ -210,6 +210,12 @@ def test_the_command_says_whole_or_damaged(store: Path, capsys: pytest.CaptureFi
     assert "--as-of" in said.err
     assert main(["verify", "--store", str(store), "--as-of", "1"]) == 0
     assert main(["verify", "--store", str(store), "--as-of", "1", "--all"]) == 2
+
+
+def test_a_damaged_manifest_keeps_no_other_version_from_being_looked_at(store: Path) -> None:
+    (store / snapshot_key(1)).write_bytes(b"{")
+    reports = verify_versions(open_objects(str(store)), [1, 2], threads=2, progress=lambda _: None)
+    assert [[finding.code for finding in report.findings] for report in reports] == [["manifest"], []]
 
 
 def test_findings_name_no_user(store: Path) -> None:
