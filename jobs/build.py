@@ -13,8 +13,21 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from operators.merge import FRAGMENT, Merged, merge_rounds, users_of
-from operators.records import CONTENT_KEY, ROUNDS, UNITS, USERS, vectors_by_key
+from operators.merge import FILE_RANK, FRAGMENT, IN_PARTS, PIECES, RANKS, Merged, merge_rounds, users_of
+from operators.records import (
+    CONTENT_KEY,
+    ROUNDS,
+    SESSION,
+    SOURCE,
+    TENANT,
+    UNITS,
+    USER,
+    USERS,
+    round_of_row,
+    round_rows,
+    vectors_by_key,
+)
+from operators.sources.rejoin import rejoined
 from operators.store.manifest import (
     ROUNDS_FILE,
     UNITS_FILE,
@@ -166,12 +179,36 @@ def _counts(users: pa.Table) -> Counts:
 
 
 def read_pieces(objects: ObjectStore, pieces: Iterable[tuple[str, Sequence[int]]]) -> pa.Table:
-    """The ``FRAGMENT`` rows of one bucket: the named row groups of the named fragments."""
-    tables = [FRAGMENT.empty_table()]
+    """The ``FRAGMENT`` rows of one bucket: the named row groups of the named fragments, sessions in parts joined."""
+    tables = [PIECES.empty_table()]
     for key, groups in pieces:
         with objects.open(key) as handle:
-            tables.append(pq.ParquetFile(handle).read_row_groups(list(groups)).cast(FRAGMENT))
-    return pa.concat_tables(tables)
+            tables.append(pq.ParquetFile(handle).read_row_groups(list(groups)).cast(PIECES))
+    return join_parts(pa.concat_tables(tables))
+
+
+def join_parts(pieces: pa.Table) -> pa.Table:
+    """``PIECES`` as ``FRAGMENT`` rows: sessions that several files tell in parts become one, of the last of these files."""
+    session = [TENANT, USER, SESSION]
+    files = pieces.filter(pieces[IN_PARTS]).group_by(session).aggregate([(FILE_RANK, "count_distinct")])
+    split = {tuple(row[name] for name in session) for row in files.to_pylist() if row[f"{FILE_RANK}_count_distinct"] > 1}
+    whole = pieces.select(FRAGMENT.names)
+    if not split:
+        return whole
+    scopes = zip(*(pieces[name].to_pylist() for name in session), strict=True)
+    apart = pa.array([scope in split for scope in scopes])
+    by_session: dict[tuple[str, ...], dict[int, list[dict[str, Any]]]] = {}
+    for row in whole.filter(pc.and_(apart, pieces[IN_PARTS])).to_pylist():
+        parts = by_session.setdefault(tuple(row[name] for name in session), {})
+        parts.setdefault(row[FILE_RANK], []).append(row)
+    joined: list[dict[str, Any]] = []
+    for (tenant, user, name), parts in by_session.items():
+        told = rejoined(user, name, [[round_of_row(row) for row in parts[rank]] for rank in sorted(parts)])
+        last = parts[max(parts)][-1]
+        place = {name: last[name] for name in RANKS}
+        joined += [row | place for row in round_rows(tenant, user, told.rounds, last[SOURCE])]
+    kept = whole.filter(pc.invert(pc.and_(apart, pieces[IN_PARTS])))
+    return pa.concat_tables([kept, pa.Table.from_pylist(joined, FRAGMENT)])
 
 
 def _held_keys(objects: ObjectStore, prefix: str, bucket: int, base: BucketFiles | None) -> pa.Array:

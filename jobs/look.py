@@ -15,7 +15,7 @@ from operators.records import Round, Session
 from operators.sources.files import SourceFile
 from operators.sources.media import PictureCache, PictureLimits, attach_pictures
 from operators.sources.read import Parsed, ReadScope, Split, SplitEnd, read_split
-from operators.sources.rounds import DOUBTS
+from operators.sources.rounds import DOUBTS, UNKNOWN_PARTS
 
 NO_TIME, NO_OFFSET, MISSING_PICTURE, UNKNOWN_PART = "no-time", "no-offset", "missing-picture", "unknown-part"
 """Doubts that are no fault: rounds without a time, or with one whose offset is unknown; pictures and parts left out."""
@@ -88,7 +88,7 @@ class Values:
 def doubts_of(record: Round) -> Counter[str]:
     """What is uncertain about a round that goes in, by code."""
     doubts: Counter[str] = Counter(record.metadata.get(DOUBTS, {}))
-    if unknown := sum(record.metadata.get("unknown_parts", {}).values()):
+    if unknown := sum(record.metadata.get(UNKNOWN_PARTS, {}).values()):
         doubts[UNKNOWN_PART] += unknown
     if record.time is None:
         doubts[NO_TIME] += 1

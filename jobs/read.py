@@ -17,11 +17,11 @@ import pyarrow.parquet as pq
 
 from jobs.sources import places
 from operators.errors import ObjectNotFound, SourceError
-from operators.merge import FILE_RANK, FRAGMENT, LINE_RANK, PART_RANK
+from operators.merge import FILE_RANK, IN_PARTS, LINE_RANK, PART_RANK, PIECES
 from operators.records import ASKED, METADATA, QUARANTINE, ROUND, TENANT, bucket_of, media_key, round_rows
 from operators.sources.files import SourceFile
 from operators.sources.media import PictureCache, PictureLimits, attach_pictures
-from operators.sources.read import Parsed, ReadScope, Split, SplitEnd, read_split
+from operators.sources.read import Parsed, ReadScope, Split, SplitEnd, is_in_parts, read_split
 from operators.sources.rounds import DOUBTS
 from operators.store.objects import ObjectStore
 
@@ -138,8 +138,8 @@ class _FragmentWriter:
         session = parsed.session
         bucket = bucket_of(self._values.tenant, session.user_id, self._values.buckets)
         rows = round_rows(self._values.tenant, session.user_id, session.rounds, split.file.uri)
-        ranks = {FILE_RANK: rank, PART_RANK: split.index, LINE_RANK: self._done.sessions}
-        self._rows.setdefault(bucket, []).extend(row | ranks for row in rows)
+        place = {FILE_RANK: rank, PART_RANK: split.index, LINE_RANK: self._done.sessions, IN_PARTS: is_in_parts(split)}
+        self._rows.setdefault(bucket, []).extend(row | place for row in rows)
         self._done.sessions += 1
         self._count += len(rows)
         self._bytes += sum(len(message.text) for record in session.rounds for message in record.messages)
@@ -153,9 +153,9 @@ class _FragmentWriter:
             return
         buffer = io.BytesIO()
         groups: dict[str, list[int]] = {}
-        with pq.ParquetWriter(buffer, FRAGMENT, compression="zstd") as writer:
+        with pq.ParquetWriter(buffer, PIECES, compression="zstd") as writer:
             for number, (bucket, rows) in enumerate(sorted(self._rows.items())):
-                writer.write_table(pa.Table.from_pylist(rows, FRAGMENT), row_group_size=len(rows))
+                writer.write_table(pa.Table.from_pylist(rows, PIECES), row_group_size=len(rows))
                 groups[str(bucket)] = [number]
         key = f"{self._stem}-{uuid.uuid4().hex}.parquet"
         self._objects.put(key, buffer.getvalue())

@@ -38,6 +38,11 @@ FRAGMENT = pa.schema(
 )
 """Rounds as read, with the place they were read from: of two versions in one run the later place wins."""
 
+IN_PARTS = "in_parts"
+
+PIECES = pa.schema([*FRAGMENT, pa.field(IN_PARTS, pa.bool_(), nullable=False)])
+"""``FRAGMENT`` rows before sessions are whole: ``in_parts`` where other files may hold more of the round's session."""
+
 _IDENTITY = [TENANT, USER, SESSION, ROUND]
 
 

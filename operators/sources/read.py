@@ -21,7 +21,18 @@ from operators.sources.sniff import FORMATS, Container, Format, Look, look, snif
 from operators.sources.streams import packing_of, raw_chunks, unpack
 from operators.sources.times import zone_of
 
-__all__ = ["FORMAT_NAMES", "Parsed", "ReadScope", "Split", "SplitEnd", "Survey", "read_split", "sniff", "survey"]
+__all__ = [
+    "FORMAT_NAMES",
+    "Parsed",
+    "ReadScope",
+    "Split",
+    "SplitEnd",
+    "Survey",
+    "is_in_parts",
+    "read_split",
+    "sniff",
+    "survey",
+]
 
 FORMAT_NAMES = tuple(sorted(form.name for form in FORMATS))
 """What ``format`` may be, besides ``auto``."""
@@ -130,6 +141,11 @@ def read_split(split: Split, files: Files, scope: ReadScope) -> Iterator[Parsed 
             yield placed(item, uri, None)
         else:
             yield from _sessions(form, item, replace(origin, part=item.part), uri)
+
+
+def is_in_parts(split: Split) -> bool:
+    """Whether the split's sessions may have messages in other files too, as a table's have: ``rejoin`` joins them."""
+    return _BY_NAME[split.format].gathers
 
 
 def _sessions(form: Format, record: Record, origin: Origin, file: str) -> Iterator[Parsed | SourceError]:

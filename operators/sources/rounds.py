@@ -12,8 +12,9 @@ from operators.errors import SourceError
 from operators.records import Image, Instant, Message, Role, Round, Session
 from operators.sources.fields import reject
 
-DOUBTS = "doubts"
-"""Key of a round's metadata: how often something of it was not understood and left out, by code."""
+DOUBTS, UNKNOWN_PARTS = "doubts", "unknown_parts"
+"""Keys of a round's metadata: how often something of it was not understood and left out, by code; and how many parts of a
+message nobody here can read, by type."""
 
 
 @dataclass(frozen=True)
@@ -86,6 +87,12 @@ def by_names(names: Sequence[str | None]) -> list[tuple[str, list[int]]]:
 def by_pairs(count: int) -> list[list[int]]:
     """Indexes of messages two by two; an odd last one alone."""
     return [list(range(start, min(start + 2, count))) for start in range(0, count, 2)]
+
+
+def one_sided(roles: Sequence[Role]) -> bool:
+    """True where all speak from one side, as in a group chat: then roles make no rounds."""
+    asked = [role == "user" for role in roles]
+    return all(asked) or not any(asked)
 
 
 def groups_by_roles(session_id: str, turns: Sequence[Turn], *, by_message: bool = False) -> list[Group]:
@@ -194,7 +201,7 @@ def _round(
 ) -> Round:
     turns = [turn for turn in group.turns if turn.fault is None]
     counted = {
-        "unknown_parts": _added_up(turn.unknown for turn in turns),
+        UNKNOWN_PARTS: _added_up(turn.unknown for turn in turns),
         DOUBTS: _added_up([doubts, *(turn.doubts for turn in turns)]),
     }
     return Round(

@@ -7,6 +7,7 @@
   or --user is, and then session ids get the stem as prefix, so that session 1 of two files stays two sessions.
 - The role is the role column's word; without one it is ``user``, unless the speaker's is a known role (``assistant``). A
   session that holds one side only (a group chat) has rounds of two consecutive messages, where no column names them.
+- A session whose rows lie in several files of a run is joined by ``rejoin``, once its bucket has them together.
 - A row that has neither text nor a picture, or cannot be read, is an error with its line. The others close ranks.
 
 A group becomes a record of our JSONL and is read as one.
@@ -29,7 +30,7 @@ from operators.sources.columns import find_columns, is_readable
 from operators.sources.fields import identifier, label, mapping, one_or_many, reject, text_of, wrong_type
 from operators.sources.origin import Origin, user_of_record
 from operators.sources.parts import role_of
-from operators.sources.rounds import by_pairs, positional_id
+from operators.sources.rounds import by_pairs, one_sided, positional_id
 
 NAME = "rows"
 
@@ -190,9 +191,8 @@ def _disk() -> Iterator[None]:
 
 
 def _record(user: str, session: str, messages: list[dict[str, Any]]) -> dict[str, Any]:
-    asked = [role_of(message["role"]) == "user" for message in messages]
-    one_sided = all(asked) or not any(asked)
-    if one_sided and not any("round" in message for message in messages):
+    alike = one_sided([role_of(message["role"]) for message in messages])
+    if alike and not any("round" in message for message in messages):
         for position, pair in enumerate(by_pairs(len(messages))):
             messages[pair[0]]["round"] = positional_id(session, position)
     return {"user_id": user, "session_id": session, "messages": messages}

@@ -24,7 +24,7 @@ from jobs.build import (
 )
 from jobs.encode import write_shared
 from operators.encode.text import load_text_encoder
-from operators.merge import FILE_RANK, FRAGMENT, LINE_RANK, PART_RANK
+from operators.merge import FILE_RANK, IN_PARTS, LINE_RANK, PART_RANK, PIECES
 from operators.records import Image, Message, Round, content_key, round_rows
 from operators.store.local import LocalObjects
 from operators.store.tables import read_table, read_vectors
@@ -38,11 +38,10 @@ def fragment(objects: LocalObjects, key: str, user: str, texts: list[str]) -> tu
         Round("S1", f"r{number}", number, (Message("user", "user", text),), (Image(0, f"{number}.png"),))
         for number, text in enumerate(texts)
     ]
-    ranked = [
-        row | {FILE_RANK: 0, PART_RANK: 0, LINE_RANK: line} for line, row in enumerate(round_rows("t", user, rounds, "f"))
-    ]
+    place = {FILE_RANK: 0, PART_RANK: 0, IN_PARTS: False}
+    ranked = [row | place | {LINE_RANK: line} for line, row in enumerate(round_rows("t", user, rounds, "f"))]
     buffer = io.BytesIO()
-    pq.write_table(pa.Table.from_pylist(ranked, FRAGMENT), buffer)
+    pq.write_table(pa.Table.from_pylist(ranked, PIECES), buffer)
     objects.put(key, buffer.getvalue())
     return key, (0,)
 

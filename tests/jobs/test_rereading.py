@@ -203,3 +203,25 @@ def test_what_is_given_with_a_retry_goes_before_what_was_asked(tmp_path: Path, s
     retry(rows(store), BackfillRequest((), str(store), "default", user="ann"), settings, lambda _: None)
     assert rows(store) == []
     assert open_store(str(store)).memory("default").users()["user_id"].to_list() == ["ann"]
+
+
+def message(minute: int, session: str = "S", text: str | None = None) -> dict[str, Any]:
+    role = "user" if minute % 2 else "assistant"
+    time = f"2024-03-01T10:{minute:02d}:00Z"
+    return {"user_id": "ada", "session_id": session, "role": role, "text": text or f"{role} {minute}", "time": time}
+
+
+def test_a_table_in_several_files_is_as_one_and_is_read_again_as_one(tmp_path: Path, settings: Settings) -> None:
+    said = [message(minute) for minute in range(1, 12)] + [message(20, "other")]
+    write(tmp_path / "one" / "all.jsonl", *said)
+    parts = tmp_path / "parts"
+    write(parts / "part-0.jsonl", *said[:5])
+    broken = write(parts / "part-1.jsonl", said[5], "{not json", *said[7:])
+    whole = run(tmp_path / "whole", settings, tmp_path / "one")
+    report = run(tmp_path / "store", settings, parts)
+    assert (report.sessions, report.quarantined, report.superseded) == (2, 1, 0)
+    write(broken, *said[5:])
+    found = rows(tmp_path / "store")
+    again = retry(found, BackfillRequest((), str(tmp_path / "store"), "default"), settings, lambda _: None).reports[0]
+    assert (again.quarantined, again.content_digest) == (0, whole.content_digest)
+    assert run(tmp_path / "store", settings, parts).unchanged == whole.rounds
