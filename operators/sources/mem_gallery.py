@@ -24,7 +24,7 @@ from typing import Any
 
 from operators.errors import SourceError
 from operators.records import Image, Message, Role, Session
-from operators.sources.fields import identifier, label, mapping, one_or_many, reject, sequence, text_of
+from operators.sources.fields import clean, identifier, label, mapping, one_or_many, reject, sequence, text_of
 from operators.sources.origin import Origin, user_of_conversation
 from operators.sources.parts import role_of, time_of
 from operators.sources.rounds import Group, Turn, by_pairs, by_roles, lost_turn, make_session, positional_id
@@ -121,23 +121,30 @@ def _flat(value: object) -> Iterator[Any]:
 
 
 def _told_in_turns(session: Mapping[str, Any], session_id: str, speaker: str, origin: Origin) -> list[Group]:
-    found = [
-        (f"turn {number}", mapping(raw, f"turn {number}"))
-        for number, raw in enumerate(sequence(session.get("turns"), "turns"), start=1)
-    ]
-    names = [text_of(turn.get("speaker"), f"{where}: speaker").strip() for where, turn in found]
-    known = all(role_of(name) != "other" for name in names)
-    heard = list(dict.fromkeys(names))
+    found = list(enumerate(sequence(session.get("turns"), "turns"), start=1))
+    names = [_speaker(raw) for _, raw in found]
+    heard = list(dict.fromkeys(name for name in names if name))
+    known = all(role_of(name) != "other" for name in heard)
     roles: dict[str, Role] = {name: role_of(name) for name in heard} if known else _by_turn(heard)
-    turns = [
-        _turn(turn, where, roles[name], speaker if known and roles[name] == "user" else name, origin)
-        for (where, turn), name in zip(found, names, strict=True)
-    ]
-    groups = by_roles([roles[name] for name in names]) if known else by_pairs(len(turns))
+    turns: list[Turn] = []
+    for (number, raw), name in zip(found, names, strict=True):
+        role = roles.get(name, "other")
+        try:
+            told = mapping(raw, f"turn {number}")
+            turns.append(_turn(told, f"turn {number}", role, speaker if known and role == "user" else name, origin))
+        except SourceError as error:
+            turns.append(lost_turn(role, error))
+    groups = by_roles([turn.message.role for turn in turns]) if known else by_pairs(len(turns))
     return [
         Group(positional_id(session_id, position), tuple(turns[index] for index in group))
         for position, group in enumerate(groups)
     ]
+
+
+def _speaker(turn: object) -> str:
+    """Who speaks; empty where that cannot be told, of which ``_turn`` says why."""
+    name = turn.get("speaker") if isinstance(turn, dict) else None
+    return clean(name).strip() if isinstance(name, str) else ""
 
 
 def _by_turn(heard: list[str]) -> dict[str, Role]:
@@ -146,7 +153,7 @@ def _by_turn(heard: list[str]) -> dict[str, Role]:
 
 
 def _turn(turn: Mapping[str, Any], where: str, role: Role, speaker: str, origin: Origin) -> Turn:
-    if not speaker:
+    if not text_of(turn.get("speaker"), f"{where}: speaker").strip():
         raise reject("wrong-type", f"{where} has no speaker")
     time, doubts = time_of(turn, origin.zone)
     message = Message(

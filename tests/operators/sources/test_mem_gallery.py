@@ -179,6 +179,14 @@ def test_bad_turns_are_an_error_and_the_others_go_in(bad: Any) -> None:
     assert [i.session_id for i in found if isinstance(i, Session)] == ["session_2"]
 
 
+@pytest.mark.parametrize("bad", [7, turn("Ann", images=[5]), turn("Ann", text=["secret"]), {"text": "who?"}])
+def test_a_bad_turn_keeps_its_place_and_loses_no_other(bad: Any) -> None:
+    found = list(read({"sessions": [{"turns": [turn("Ann", "1"), turn("Bob", "2"), bad, turn("Ann", "4")]}]}, ORIGIN))
+    assert [(i.code, i.round_id) for i in found if isinstance(i, SourceError)] == [("wrong-type", "session_1:2")]
+    (session,) = [i for i in found if isinstance(i, Session)]
+    assert [[message.text for message in record.messages] for record in session.rounds] == [["1", "2"], ["4"]]
+
+
 def test_matches() -> None:
     assert matches(dialog())
     assert not matches({"sessions": [{"turns": [{"role": "user"}]}]})
