@@ -93,8 +93,8 @@ class S3Files:
     def names(self, folder: str) -> list[str]:
         """Objects below the prefix, at most one folder down."""
         bucket, prefix = _split(f"{folder.rstrip('/')}/")
-        inside = islice(self._bucket(bucket).list(prefix), MOST_NAMES)
-        return sorted(f"s3://{bucket}/{info.key}" for info in inside if info.key[len(prefix) :].count("/") <= 1)
+        near = (info.key for info in self._bucket(bucket).list(prefix) if info.key[len(prefix) :].count("/") <= 1)
+        return sorted(f"s3://{bucket}/{key}" for key in islice(near, MOST_NAMES))
 
     def _bucket(self, name: str) -> ObjectStore:
         if name not in self._buckets:

@@ -22,7 +22,10 @@ from jobs.bench.conversations import texts
 from jobs.bench.figures import Spread, seconds_of
 from operators.encode.text import TextEncoder, load_text_encoder
 from operators.errors import SourceError
+from operators.records import Session
+from operators.sources import native, openai_jsonl
 from operators.sources.files import LocalFiles
+from operators.sources.origin import Origin
 from operators.sources.read import FORMAT_NAMES, Parsed, ReadScope, read_split, survey
 
 GOAL = 20.0
@@ -272,6 +275,36 @@ def _claude(session: _Told) -> dict[str, Any]:
     return {**named, "chat_messages": turns}
 
 
+def _anthropic_line(session: _Told) -> str:
+    *before, (_, answer, _) = session.messages
+    asked = {
+        "model": "claude",
+        "metadata": {"user_id": session.user},
+        "messages": [{"role": role, "content": [{"type": "text", "text": text}]} for role, text, _ in before],
+    }
+    reply = {"type": "message", "role": "assistant", "content": [{"type": "text", "text": answer}]}
+    return json.dumps({"session_id": session.session, "request": asked, "response": reply}) + "\n"
+
+
+def _responses_line(session: _Told) -> str:
+    *before, (_, answer, _) = session.messages
+    body = {
+        "id": f"resp_{session.user}_{session.session}",
+        "object": "response",
+        "created_at": datetime.fromisoformat(session.messages[0][2]).timestamp(),
+        "user": session.user,
+        "input": [{"type": "message", "role": role, "content": text} for role, text, _ in before],
+        "output": [{"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": answer}]}],
+    }
+    return json.dumps(body) + "\n"
+
+
+def _export_line(session: _Told) -> str:
+    (told,) = openai_jsonl.read(json.loads(_our_line(session)), Origin(None, None, ""))
+    assert isinstance(told, Session)
+    return json.dumps(native.line_of(told.user_id, told.session_id, told.rounds, {})) + "\n"
+
+
 def _chatgpt(session: _Told) -> dict[str, Any]:
     name = f"{session.user}-{session.session}"
     last = len(session.messages) - 1
@@ -296,6 +329,9 @@ def _chatgpt(session: _Told) -> dict[str, Any]:
 SAMPLES: dict[str, tuple[str, Callable[[Path, int], Path]]] = {
     "our JSONL": ("jsonl", _lines("ours.jsonl", _our_line)),
     "our columns, Parquet": ("parquet", _session_parquet),
+    "our own export": ("mnemosaic", _lines("export.jsonl", _export_line)),
+    "Anthropic requests": ("anthropic", _lines("anthropic.jsonl", _anthropic_line)),
+    "OpenAI responses": ("responses", _lines("responses.jsonl", _responses_line)),
     "ChatGPT export": ("chatgpt", _document("conversations.json", _chatgpt)),
     "Claude export": ("claude", _document("claude.json", _claude)),
     "ShareGPT": ("sharegpt", _document("sharegpt.json", _sharegpt)),

@@ -6,6 +6,7 @@ UTF-8 can hold them; in an id they are an error, because an id must stay as it w
 
 from __future__ import annotations
 
+import math
 import re
 from typing import Any
 
@@ -25,7 +26,9 @@ def clean(text: str) -> str:
 
 
 def clean_json(value: Any) -> Any:
-    """A JSON value whose texts and keys can be stored; dates and times (from Parquet) become ISO text."""
+    """A JSON value whose texts and keys can be stored; dates and times (from Parquet) become ISO text, NaN and its kin null."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
     if isinstance(value, str):
         return clean(value)
     if isinstance(value, dict):

@@ -277,3 +277,9 @@ def test_whatever_comes_in_a_session_or_a_typed_error_comes_out(messages: Any, u
 )
 def test_matches(record: Any, expected: bool) -> None:
     assert matches(record) is expected
+
+
+def test_what_is_no_number_is_null_in_metadata() -> None:
+    odd = {"a": float("nan"), "b": [1.5, -float("inf")]}
+    session = one({"user_id": "u", "session_id": "S", "metadata": odd, "messages": [{"role": "user", "content": "hi"}]})
+    assert session.rounds[0].metadata == {"session": {"a": None, "b": [1.5, None]}}
