@@ -26,7 +26,7 @@ def clean(text: str) -> str:
 
 
 def clean_json(value: Any) -> Any:
-    """A JSON value whose texts and keys can be stored; dates and times (of Parquet) become ISO text, NaN and its kin null."""
+    """A JSON value whose texts and keys can be stored; dates and times become ISO text, NaN and its kin null."""
     if isinstance(value, float) and not math.isfinite(value):
         return None
     if isinstance(value, str):
