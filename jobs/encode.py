@@ -30,6 +30,9 @@ _BLOCKS_A_WORKER = 16
 
 _SMALLEST_BLOCK = 64
 
+_MOST_BLOCKS = 20_000
+"""Beyond so many, blocks grow: the driver holds an order for each."""
+
 
 def encode_drafts(
     objects: ObjectStore,
@@ -45,12 +48,13 @@ def encode_drafts(
 ) -> int:
     """Encode what the drafts need and write it in blocks below ``prefix``; returns the number of texts encoded.
 
-    A text that several buckets need is encoded once. A block holds at most ``block_units`` texts, fewer where the workers
-    would share the work unevenly. ``encoded`` is told the size of each block as it is written.
+    A text that several buckets need is encoded once. A block holds ``block_units`` texts, fewer where the workers would
+    share the work unevenly, more where there would be too many. ``encoded`` is told the size of each block as it is written.
     """
     shared = write_shared(objects, prefix, drafts)
     wanted = sum(draft.needed.rows for draft in drafts)
     block = min(block_units, max(_SMALLEST_BLOCK, wanted // (workers * _BLOCKS_A_WORKER)))
+    block = max(block, wanted // _MOST_BLOCKS)
     orders = list(_orders(drafts, shared, block))
     if not orders:
         return 0
