@@ -56,19 +56,39 @@ class Stage:
     batch_rows: int | None = None
 
 
+class _FromWorker(Exception):
+    """Carries a typed error through Ray Data, which rewrites the words of what it sees."""
+
+    def __init__(self, error: object) -> None:
+        super().__init__(str(error))
+        self.error = error
+
+
 class StageWork:
-    """A stage's work as Ray Data calls it; refuses a table of another schema than the stage declares."""
+    """A stage's work, made when it is first called; refuses a table of another schema than the stage declares."""
 
     def __init__(self, stage: Stage) -> None:
         self._stage = stage
-        self._work = stage.make()
+        self._work: Work | None = None
 
     def __call__(self, batch: pa.Table) -> pa.Table:
         """Apply the work to one batch."""
+        if self._work is None:
+            self._work = self._stage.make()
         made = self._work(batch)
         if not made.schema.equals(self._stage.output):
             raise TypeError(f"stage {self._stage.name} declared {self._stage.output} and made {made.schema}")
         return made
+
+
+class _Worker(StageWork):
+    """The same as Ray Data calls it."""
+
+    def __call__(self, batch: pa.Table) -> pa.Table:
+        try:
+            return super().__call__(batch)
+        except MnemosaicError as error:
+            raise _FromWorker(error) from error
 
 
 def apply(dataset: Dataset, stage: Stage) -> Dataset:
@@ -82,12 +102,12 @@ def apply(dataset: Dataset, stage: Stage) -> Dataset:
     if stage.workers is None:
         return dataset.map_batches(_once(stage), **common)
     pool = ActorPoolStrategy(size=stage.workers)
-    return dataset.map_batches(StageWork, fn_constructor_args=(stage,), compute=pool, **common)
+    return dataset.map_batches(_Worker, fn_constructor_args=(stage,), compute=pool, **common)
 
 
 def _once(stage: Stage) -> Work:
     def work(batch: pa.Table) -> pa.Table:
-        return StageWork(stage)(batch)
+        return _Worker(stage)(batch)
 
     work.__name__ = stage.name
     return work
@@ -108,11 +128,9 @@ def stream(dataset: Dataset) -> Iterator[dict[str, Any]]:
     """The dataset's rows as they come. A typed error raised in a worker is raised here as itself."""
     try:
         yield from dataset.iter_rows()
-    except MnemosaicError:
-        raise
     except Exception as error:
         found = _typed_cause(error)
-        if found is None:
+        if found is None or found is error:
             raise
         raise found from error
 
@@ -142,7 +160,7 @@ def _typed_cause(error: BaseException | None) -> MnemosaicError | None:
         seen.add(id(current))
         if isinstance(current, MnemosaicError) and type(current).__module__ == MnemosaicError.__module__:
             return current
-        pending += [getattr(current, "cause", None), current.__cause__, current.__context__]
+        pending += [getattr(current, "error", None), getattr(current, "cause", None), current.__cause__, current.__context__]
     return None
 
 
@@ -166,6 +184,8 @@ def cluster(address: str | None, *, num_cpus: int | None, object_store_bytes: in
     context = DataContext.get_current()
     context.enable_progress_bars = False
     context.execution_options.preserve_order = False
+    # Wrapped in one of Ray's own, a worker's error would lose its type on the way: causes are not sent along.
+    context.raise_original_map_exception = True
     logging.getLogger("ray.data").setLevel(logging.CRITICAL)  # errors are raised
     try:
         available = int(ray.cluster_resources().get("CPU", 1))  # type: ignore[no-untyped-call]
