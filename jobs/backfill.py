@@ -84,6 +84,7 @@ class BackfillReport:
     identical_files: tuple[str, ...]
     missing_pictures: int
     doubts: Mapping[str, int]
+    unread_columns: tuple[str, ...]
     encoded: int
     found: int
     seconds: float
@@ -132,6 +133,7 @@ def backfill(request: BackfillRequest, settings: Settings, progress: Callable[[P
         identical_files=outcome.copies,
         missing_pictures=outcome.missing_pictures,
         doubts=outcome.doubts,
+        unread_columns=outcome.unread_columns,
         encoded=outcome.tally.encoded,
         found=outcome.tally.found,
         seconds=time.monotonic() - began,
@@ -172,6 +174,7 @@ class _Outcome:
     copies: tuple[str, ...]
     missing_pictures: int
     doubts: Mapping[str, int]
+    unread_columns: tuple[str, ...]
     tally: Tally
     published: bool
 
@@ -215,6 +218,7 @@ class _Job:
             copies=surveyed.copies,
             missing_pictures=sum(task.missing_pictures for task in done),
             doubts=sum((Counter(task.doubts) for task in done), Counter()),
+            unread_columns=tuple(sorted({name for names in surveyed.unread.values() for name in names})),
             tally=tally,
             published=published,
         )

@@ -34,7 +34,8 @@ class Exported:
 def export_to_folder(memory: Memory, user: str, folder: Path) -> Exported:
     """Write ``history.jsonl`` and ``media/`` into a folder that is empty or not there yet; whole or not at all.
 
-    The files of pictures are theirs byte for byte. UsageError where the folder holds something.
+    The files of pictures are theirs byte for byte. Of a user who has nothing, nothing is written. UsageError where the
+    folder holds something.
     """
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UsageError(f"{folder} is there and not empty: name a new folder")
@@ -52,7 +53,8 @@ def export_to_folder(memory: Memory, user: str, folder: Path) -> Exported:
 
         with (made / HISTORY).open("w", encoding="utf-8", newline="\n") as stream:
             exported = _write(memory, user, stream, keep, in_ascii=False)
-        made.replace(folder)  # an empty folder may be in its place
+        if exported.rounds:
+            made.replace(folder)  # an empty folder may be in its place
     return exported
 
 

@@ -11,14 +11,13 @@ from jobs.sources import places
 from jobs.survey import piece_bytes, survey_sources
 from jobs.watch import Progress
 from operators.errors import SourceError
-from operators.records import Round, Session
+from operators.records import Session
 from operators.sources.files import SourceFile
 from operators.sources.media import PictureCache, PictureLimits, attach_pictures
 from operators.sources.read import Parsed, ReadScope, Split, SplitEnd, read_split
-from operators.sources.rounds import DOUBTS, UNKNOWN_PARTS
+from operators.sources.rounds import doubts_of
 
-NO_TIME, NO_OFFSET, MISSING_PICTURE, UNKNOWN_PART = "no-time", "no-offset", "missing-picture", "unknown-part"
-"""Doubts that are no fault: rounds without a time, or with one whose offset is unknown; pictures and parts left out."""
+MISSING_PICTURE = "missing-picture"
 
 
 @dataclass
@@ -63,13 +62,17 @@ class Found:
 
 @dataclass(frozen=True)
 class FileFound:
-    """One file: its format, or why it would not be read (``verdict`` ignored, copy or rejected), and what is in it."""
+    """One file: its format, or why it would not be read (``verdict`` ignored, copy or rejected), and what is in it.
+
+    ``unread``: columns of a table that are kept nowhere.
+    """
 
     uri: str
     format: str | None
     verdict: str
     reason: str | None
     found: Found
+    unread: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -83,18 +86,6 @@ class Values:
     max_line_bytes: int
     limits: PictureLimits
     split_bytes: int
-
-
-def doubts_of(record: Round) -> Counter[str]:
-    """What is uncertain about a round that goes in, by code."""
-    doubts: Counter[str] = Counter(record.metadata.get(DOUBTS, {}))
-    if unknown := sum(record.metadata.get(UNKNOWN_PARTS, {}).values()):
-        doubts[UNKNOWN_PART] += unknown
-    if record.time is None:
-        doubts[NO_TIME] += 1
-    elif record.time.offset_minutes is None:
-        doubts[NO_OFFSET] += 1
-    return doubts
 
 
 def look(sources: Sequence[SourceFile], values: Values, progress: Callable[[Progress], None]) -> list[FileFound]:
@@ -115,7 +106,7 @@ def look(sources: Sequence[SourceFile], values: Values, progress: Callable[[Prog
         if rank in surveyed.splits:
             found = _in_file(surveyed.splits[rank], values)
             rounds += found.rounds
-            looked.append(FileFound(source.uri, surveyed.formats[rank], "read", None, found))
+            looked.append(FileFound(source.uri, surveyed.formats[rank], "read", None, found, surveyed.unread.get(rank, ())))
         elif (error := rejected.get(source.uri)) is not None:
             looked.append(FileFound(source.uri, None, "rejected", str(error), Found(quarantined=Counter([error.code]))))
         elif source.uri in copies:

@@ -22,7 +22,7 @@ from operators.records import ASKED, METADATA, QUARANTINE, ROUND, TENANT, bucket
 from operators.sources.files import SourceFile
 from operators.sources.media import PictureCache, PictureLimits, attach_pictures
 from operators.sources.read import Parsed, ReadScope, Split, SplitEnd, is_in_parts, read_split
-from operators.sources.rounds import DOUBTS
+from operators.sources.rounds import doubts_of
 from operators.store.objects import ObjectStore
 
 REJECTED = pa.schema([*QUARANTINE, pa.field(FILE_RANK, pa.int64()), pa.field(PART_RANK, pa.int64())])
@@ -113,7 +113,7 @@ def read_splits(objects: ObjectStore, prefix: str, order: ReadOrder, values: Rea
                 for refused in attached.refused:
                     rejected.add(rank, split, item.line, refused)
                 for record in attached.session.rounds:
-                    doubts.update(record.metadata.get(DOUBTS, {}))
+                    doubts.update(doubts_of(record))
                 fragments.add(rank, split, Parsed(attached.session, item.line))
     fragments.flush()
     rejected.flush()

@@ -28,13 +28,17 @@ _SMALLEST_PIECE = 256 << 10
 
 @dataclass(frozen=True)
 class Surveyed:
-    """What the survey found: the splits of each readable file by its rank, and what will not be read and why."""
+    """What the survey found: the splits of each readable file by its rank, and what will not be read and why.
+
+    ``unread``: columns of tables that are kept nowhere, by the rank of the file.
+    """
 
     splits: dict[int, tuple[Split, ...]]
     formats: dict[int, str]
     ignored: tuple[tuple[str, str], ...]
     rejected: tuple[SourceError, ...]
     copies: tuple[str, ...]
+    unread: dict[int, tuple[str, ...]]
 
 
 def copies_of(digests: Mapping[int, str | None]) -> dict[int, int]:
@@ -95,6 +99,7 @@ def survey_sources(
     rejected: list[SourceError] = []
     user_from: dict[int, str] = {}
     digests: dict[int, str | None] = {}
+    unread: dict[int, tuple[str, ...]] = {}
     for result in _survey_results(sources, format, split_bytes, columns, here):
         rank, file = result["rank"], sources[result["rank"]]
         if result["verdict"] == "rejected":
@@ -103,6 +108,7 @@ def survey_sources(
             ignored.append((file.uri, result["reason"]))
         elif result["format"] is not None:
             formats[rank], user_from[rank], digests[rank] = result["format"], result["user_from"], result["digest"]
+            unread[rank] = tuple(result["unread"])
             splits[rank] = tuple(Split(**{**split, "file": file}) for split in result["splits"])
     copies = _same_history(sources, copies_of(digests), user_from, user)
     for rank in copies:
@@ -113,7 +119,8 @@ def survey_sources(
             del splits[rank], formats[rank]
     rejected.sort(key=lambda error: error.file or "")
     copied = tuple(sources[rank].uri for rank in sorted(copies))
-    return Surveyed(splits, formats, tuple(sorted(ignored)), tuple(rejected), copied)
+    kept_nowhere = {rank: names for rank, names in unread.items() if names and rank in splits}
+    return Surveyed(splits, formats, tuple(sorted(ignored)), tuple(rejected), copied, kept_nowhere)
 
 
 def _same_history(
@@ -194,6 +201,7 @@ def _survey_one(
         "reason": found.reason,
         "code": found.error.code if found.error else None,
         "splits": [asdict(split) for split in found.splits],
+        "unread": found.unread,
     }
 
 

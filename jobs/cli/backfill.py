@@ -10,7 +10,7 @@ import typer
 
 from configs.settings import load_settings
 from jobs.cli.options import ConfigOption, JsonOption, StoreOption
-from jobs.cli.output import counted, note, print_facts, print_json
+from jobs.cli.output import counted, note, print_facts, print_json, rate, unread_note
 from jobs.cli.progress import live_progress
 from jobs.cli.reading import (
     ColumnsOption,
@@ -104,7 +104,7 @@ def summary(report: BackfillReport) -> list[tuple[str, str | int | float | None]
         ("pictures", report.pictures),
         ("quarantined", report.quarantined),
         ("seconds", f"{report.seconds:.1f} ({report.startup_seconds:.1f} of them start-up)"),
-        ("rounds/s", f"{report.rounds_per_second:,.0f}"),
+        ("rounds/s", rate(report.rounds_per_second)),
     ]
 
 
@@ -116,7 +116,9 @@ def print_notes(report: BackfillReport, store: str) -> None:
     if report.missing_pictures:
         note(f"{report.missing_pictures:,} pictures are not at hand; their rounds went in with reference and caption")
     if report.doubts:
-        note(f"kept with a doubt, which is noted in the round's metadata: {counted(report.doubts)}")
+        note(f"kept with a doubt: {counted(report.doubts)}")
+    if report.unread_columns:
+        note(unread_note(report.unread_columns))
     if report.superseded:
         note(f"{report.superseded:,} rounds stand in these sources in several versions; the last one was taken")
     for name in _some(report.identical_files):

@@ -9,7 +9,7 @@ import typer
 
 from configs.settings import load_settings
 from jobs.cli.options import ConfigOption, JsonOption
-from jobs.cli.output import counted, note, print_facts, print_json, print_table, printable
+from jobs.cli.output import counted, note, print_facts, print_json, print_table, printable, unread_note
 from jobs.cli.progress import live_progress
 from jobs.cli.reading import ColumnsOption, FormatOption, OwnerOption, SourcesArgument, TimezoneOption, check_reading
 from operators.records import isoformat
@@ -91,6 +91,8 @@ def _print_files(looked: Sequence[FileFound]) -> None:
     for file in looked[:_SHOWN]:
         if file.reason:
             note(f"{file.verdict}: {printable(file.uri)}: {file.reason}")
+    if unread := sorted({name for file in looked for name in file.unread}):
+        note(unread_note(unread))
     if len(looked) > _SHOWN:
         note(f"and {len(looked) - _SHOWN:,} files more, which --json names")
 
@@ -122,7 +124,14 @@ def _json(found: Found) -> dict[str, Any]:
 
 
 def _file_json(file: FileFound) -> dict[str, Any]:
-    return {"file": file.uri, "format": file.format, "verdict": file.verdict, "reason": file.reason, **_json(file.found)}
+    return {
+        "file": file.uri,
+        "format": file.format,
+        "verdict": file.verdict,
+        "reason": file.reason,
+        "unread_columns": list(file.unread),
+        **_json(file.found),
+    }
 
 
 def _day(time: Any) -> str:

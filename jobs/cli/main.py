@@ -16,7 +16,7 @@ import typer
 
 from jobs.cli import backfill, bench, export, inspect, look, maintain, search
 from jobs.cli.output import printable
-from operators.errors import MnemosaicError, UsageError
+from operators.errors import MnemosaicError, NotAStore, SnapshotNotFound, UsageError
 
 FAMILIES = (backfill, look, search, inspect, export, maintain, bench)
 """Modules of commands. Each has ``register(app)``; a new family is added here."""
@@ -80,7 +80,7 @@ def _report(error: Exception, debug: bool) -> int:
         print(f"error: unexpected {type(error).__name__}{hint}", file=sys.stderr)
         return 1
     print(f"error: {printable(str(known))}", file=sys.stderr)
-    return 2 if isinstance(known, UsageError) else 1
+    return 2 if isinstance(known, UsageError | NotAStore | SnapshotNotFound) else 1
 
 
 def _known(error: BaseException | None) -> MnemosaicError | None:

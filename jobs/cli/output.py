@@ -37,6 +37,16 @@ def takes_unicode(stream: TextIO) -> bool:
     return (stream.encoding or "").lower().replace("-", "") == "utf8"
 
 
+def rate(each_second: float) -> str:
+    """A speed for people: whole, but for what would be next to nothing."""
+    return f"{each_second:,.0f}" if each_second >= 10 else f"{each_second:.1f}"
+
+
+def unread_note(columns: Sequence[str]) -> str:
+    """What to say of a table's columns that nothing is taken from."""
+    return f"columns that are not kept: {', '.join(map(printable, columns))} (--map says which column is which)"
+
+
 def counted(counts: Mapping[str, int]) -> str:
     """Counts by code on one line, for people."""
     return ", ".join(f"{code} {count:,}" for code, count in sorted(counts.items())) or "none"

@@ -13,6 +13,8 @@ from rich.progress import BarColumn, ProgressColumn, SpinnerColumn, Task, TaskID
 from rich.progress import Progress as RichProgress
 from rich.text import Text
 
+from jobs.cli.output import rate
+
 if TYPE_CHECKING:
     from jobs.watch import Progress
 
@@ -25,7 +27,7 @@ class _Rate(ProgressColumn):
 
     def render(self, task: Task) -> Text:
         speed = task.finished_speed or task.speed
-        return Text("" if speed is None else f"{speed:,.0f} {task.fields['unit']}/s")
+        return Text("" if speed is None else f"{rate(speed)} {task.fields['unit']}/s")
 
 
 class Bars:
@@ -76,10 +78,10 @@ def plain_line(step: Progress, seconds: float) -> str:
     total = "" if step.total is None else f" of {step.total:,}"
     parts = [f"{step.stage}: {step.done:,}{total} {step.unit}"]
     if step.done and seconds >= 1:
-        rate = step.done / seconds
-        parts.append(f"{rate:,.0f} {step.unit}/s")
+        speed = step.done / seconds
+        parts.append(f"{rate(speed)} {step.unit}/s")
         if step.total is not None and step.done < step.total:
-            parts.append(f"{_duration((step.total - step.done) / rate)} left")
+            parts.append(f"{_duration((step.total - step.done) / speed)} left")
     return ", ".join(parts)
 
 

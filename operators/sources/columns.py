@@ -39,6 +39,8 @@ _TELLING = ("user", "session", "round", "role", "speaker", "time")
 _BARE = re.compile(r"[\W_]+")
 _PLAIN = re.compile(r"[^\W\d]\w{0,39}")
 _SHOWN = 20
+_BESIDE = ("date", "toolcalls", "functioncall")
+"""Looked at beside the others (``rows``)."""
 
 
 def asked_columns(text: str) -> dict[str, str]:
@@ -84,6 +86,12 @@ def find_columns(names: Sequence[str], chosen: Mapping[str, str] | None) -> dict
     if "user" not in chosen and "speaker" in found and _bared(found.get("user", "")) == "authorid":
         del found["user"]
     return found
+
+
+def unread_columns(names: Sequence[str], chosen: Mapping[str, str] | None) -> tuple[str, ...]:
+    """The columns that stand for nothing and are kept nowhere, of those whose names look like names."""
+    taken = set(find_columns(names, chosen).values())
+    return tuple(name for name in names if name not in taken and _PLAIN.fullmatch(name) and _bared(name) not in _BESIDE)
 
 
 def is_readable(found: Mapping[str, str]) -> bool:

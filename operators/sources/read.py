@@ -12,7 +12,7 @@ from operators.errors import SourceError, UsageError
 from operators.records import Session
 from operators.sources import parquet, rows
 from operators.sources.archives import ArchiveFiles, is_archive
-from operators.sources.columns import check_columns, check_keys, find_columns, is_readable, wrong_columns
+from operators.sources.columns import check_columns, check_keys, find_columns, is_readable, unread_columns, wrong_columns
 from operators.sources.fields import reject
 from operators.sources.files import LOOKED_AT, TABLES, Files, SourceFile
 from operators.sources.items import Item, Record, Split, SplitEnd, items_of, open_parquet
@@ -53,7 +53,7 @@ class Survey:
 
     ``read``: it has ``splits`` (none where the file is empty); ``ignored``: it was met in a folder and is no history, as
     ``reason`` says; ``rejected``: it goes to quarantine with ``error``. ``user_from``: what names its users, as ``Format``
-    says; ``file`` for rows without a column for the user.
+    says; ``file`` for rows without a column for the user. ``unread``: columns of rows that are kept nowhere.
     """
 
     file: SourceFile
@@ -63,6 +63,7 @@ class Survey:
     reason: str | None = None
     error: SourceError | None = None
     user_from: Literal["record", "file", "export"] | None = None
+    unread: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -117,8 +118,11 @@ def survey(
         raise
     except (ValueError, KeyError, TypeError, OverflowError, RecursionError, OSError) as error:
         return _refused(file, _unforeseen(error))
-    by_stem = name == rows.NAME and "user" not in find_columns(found.columns, columns)
-    return Survey(file, name, tuple(splits), "read", user_from="file" if by_stem else _BY_NAME[name].user_from)
+    if name != rows.NAME:
+        return Survey(file, name, tuple(splits), "read", user_from=_BY_NAME[name].user_from)
+    named = "user" in find_columns(found.columns, columns)
+    unread = unread_columns(found.columns, columns)
+    return Survey(file, name, tuple(splits), "read", user_from="record" if named else "file", unread=unread)
 
 
 def read_split(split: Split, files: Files, scope: ReadScope) -> Iterator[Parsed | SourceError | SplitEnd]:

@@ -17,6 +17,21 @@ DOUBTS, UNKNOWN_PARTS = "doubts", "unknown_parts"
 message nobody here can read, by type."""
 
 
+BAD_TIME, NO_TIME, NO_OFFSET, UNKNOWN_PART = "bad-time", "no-time", "no-offset", "unknown-part"
+
+
+def doubts_of(record: Round) -> Counter[str]:
+    """What is uncertain about a round that goes in, by code: what its metadata notes, and what its time and parts show."""
+    doubts: Counter[str] = Counter(record.metadata.get(DOUBTS, {}))
+    if unknown := sum(record.metadata.get(UNKNOWN_PARTS, {}).values()):
+        doubts[UNKNOWN_PART] += unknown
+    if record.time is None and not doubts[BAD_TIME]:
+        doubts[NO_TIME] += 1
+    elif record.time is not None and record.time.offset_minutes is None:
+        doubts[NO_OFFSET] += 1
+    return +doubts
+
+
 @dataclass(frozen=True)
 class Turn:
     """One message with its pictures (``Image.message`` is set when rounds are made).

@@ -31,6 +31,7 @@ def report(**changes: Any) -> BackfillReport:
         "identical_files": (),
         "missing_pictures": 0,
         "doubts": {},
+        "unread_columns": (),
         "encoded": 30,
         "found": 7,
         "seconds": 12.34,

@@ -48,10 +48,10 @@ def chained(cause: Exception) -> Exception:
     [
         (UsageError("ask like this"), 2, "error: ask like this\n"),
         (ScopeError("pass --user"), 2, "error: pass --user\n"),
-        (NotAStore("no store at x"), 1, "error: no store at x\n"),
+        (NotAStore("no store at x"), 2, "error: no store at x\n"),
         (chained(SourceError("bad line", code="bad-json", file="a", line=3)), 1, "error: bad line\n"),
         (chained(UsageError("like this")), 2, "error: like this\n"),
-        (NotAStore("a\x1b[2Jb"), 1, "error: a\\x1b[2Jb\n"),
+        (NotAStore("a\x1b[2Jb"), 2, "error: a\\x1b[2Jb\n"),
         (KeyError("a user's secret"), 1, "error: unexpected KeyError; run again with --debug to see where\n"),
     ],
 )
@@ -67,7 +67,7 @@ def test_errors_end_with_one_line(
 
 def test_debug_shows_the_traceback_wherever_it_stands(failing: Any, capsys: pytest.CaptureFixture[str]) -> None:
     failing(NotAStore("no store at x"))
-    assert cli.main(["--debug"]) == 1
+    assert cli.main(["--debug"]) == 2
     err = capsys.readouterr().err
     assert "Traceback" in err
     assert err.endswith("error: no store at x\n")

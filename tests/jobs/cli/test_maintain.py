@@ -86,7 +86,7 @@ def test_a_manifest_that_cannot_be_read_is_a_finding(store: Path, version: int, 
 def test_an_empty_store_is_whole_and_no_store_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     create_store(LocalObjects(tmp_path / "empty"), SPEC)
     assert main(["verify", "--store", str(tmp_path / "empty"), "--all"]) == 0
-    assert main(["verify", "--store", str(tmp_path / "nothing"), "--all"]) == 1
+    assert main(["verify", "--store", str(tmp_path / "nothing"), "--all"]) == 2
     assert "no Mnemosaic store" in capsys.readouterr().err
 
 
