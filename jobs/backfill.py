@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from configs.settings import Settings, config_fingerprint
 from jobs.read import ReadDone, ReadOrder, ReadValues, read_splits, rejected_rows
-from jobs.run import Run, RunPlan, finish, take_up
+from jobs.run import Run, RunPlan, digest_of_sources, finish, take_up
 from jobs.settle import Settler, Tally
 from jobs.sources import sources_of
 from jobs.stages import RESULTS, Resources, Stage, Work, cluster, through
@@ -225,7 +225,7 @@ class _Job:
 
     def _plan(self, sources: Sequence[SourceFile]) -> RunPlan:
         return RunPlan(
-            sources=tuple((source.uri, source.size, source.stamp) for source in sources),
+            sources=digest_of_sources(sources),
             format=self.request.format,
             tenant=self.request.tenant,
             user=self.request.user,

@@ -4,19 +4,26 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from operators.errors import ObjectNotFound, StoreCorrupt
+from operators.sources.files import SourceFile
 from operators.store.objects import ObjectStore
+
+LAYOUT = 2
+"""Of a run's working files (fragments, blocks, markers): a release that lays them out otherwise begins a run of its own."""
 
 
 @dataclass(frozen=True)
 class RunPlan:
-    """What a run is about. Two invocations with equal plans are the same work, and the later one goes on with it."""
+    """What a run is about. Two invocations with equal plans are the same work, and the later one goes on with it.
 
-    sources: tuple[tuple[str, int, str], ...]
+    ``sources``: their digest (``digest_of_sources``), for there may be millions.
+    """
+
+    sources: str
     format: str
     tenant: str
     user: str | None
@@ -25,6 +32,7 @@ class RunPlan:
     buckets: int
     encoder: str
     columns: tuple[tuple[str, str], ...] = ()
+    layout: int = LAYOUT
 
     @property
     def key(self) -> str:
@@ -62,6 +70,15 @@ class Run:
             if document is not None:
                 found[info.key.removeprefix(prefix).removesuffix(".json")] = document
         return found
+
+
+def digest_of_sources(sources: Iterable[SourceFile]) -> str:
+    """Hex digest of which files there are, in their order, and of the stamps that change when they do."""
+    digest = hashlib.sha256()
+    for source in sources:
+        line = json.dumps([source.uri, source.size, source.stamp], ensure_ascii=False)
+        digest.update(line.encode("utf-8", "surrogatepass") + b"\n")
+    return digest.hexdigest()
 
 
 def take_up(objects: ObjectStore, plan: RunPlan, newest_version: int) -> Run:

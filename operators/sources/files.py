@@ -25,7 +25,7 @@ MOST_NAMES = 1_000_000
 """How many files of a folder are looked through for one whose name begins as a reference says."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class SourceFile:
     """One file: its absolute uri, size in bytes, a stamp that changes when it does (mtime in ns, or etag).
 

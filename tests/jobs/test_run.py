@@ -9,12 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jobs.run import RunPlan, finish, parts_of, take_up
+from jobs.run import RunPlan, digest_of_sources, finish, parts_of, take_up
 from operators.errors import StoreCorrupt
+from operators.sources.files import SourceFile
 from operators.store.local import LocalObjects
 
 PLAN = RunPlan(
-    sources=(("/data/a.jsonl", 10, "1"),),
+    sources=digest_of_sources([SourceFile("/data/a.jsonl", 10, "1", named=True)]),
     format="auto",
     tenant="default",
     user=None,
@@ -39,7 +40,9 @@ def test_an_unfinished_run_is_taken_up_and_a_finished_one_is_not(tmp_path: Path)
 @pytest.mark.parametrize(
     "other",
     [
-        {"sources": (("/data/a.jsonl", 10, "2"),)},
+        {"sources": digest_of_sources([SourceFile("/data/a.jsonl", 10, "2", named=True)])},
+        {"sources": digest_of_sources([])},
+        {"layout": 1},
         {"tenant": "acme"},
         {"user": "ann"},
         {"timezone": "Europe/Lisbon"},
