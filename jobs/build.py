@@ -13,9 +13,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from operators.merge import FILE_RANK, FRAGMENT, IN_PARTS, PIECES, RANKS, Merged, merge_rounds, users_of
+from operators.merge import FRAGMENT, IN_PARTS, PIECES, RANKS, Merged, merge_rounds, users_of
 from operators.records import (
     CONTENT_KEY,
+    ROUND,
     ROUNDS,
     SESSION,
     SOURCE,
@@ -23,6 +24,7 @@ from operators.records import (
     UNITS,
     USER,
     USERS,
+    Round,
     round_of_row,
     round_rows,
     vectors_by_key,
@@ -123,10 +125,11 @@ def merge_bucket(
     objects: ObjectStore, prefix: str, order: MergeOrder, spans: Callable[[str], Sequence[tuple[int, int]]]
 ) -> MergeOutcome:
     """Merge a bucket's new rounds into what it holds and write its rounds, units and users below ``prefix``."""
-    incoming = read_pieces(objects, order.pieces)
     base = read_table_verified(objects, order.base.files[ROUNDS_FILE]) if order.base else ROUNDS.empty_table()
+    held = len(base)
+    base, incoming = join_parts(base, read_pieces(objects, order.pieces))
     merged = merge_rounds(base, incoming)
-    if merged.added == merged.replaced == merged.moved == 0:
+    if merged.added == merged.replaced == merged.moved == 0 and len(base) == held:
         return MergeOutcome(order.bucket, merged.unchanged, merged.superseded, None)
     return MergeOutcome(order.bucket, merged.unchanged, merged.superseded, _draft(objects, prefix, order, merged, spans))
 
@@ -179,36 +182,62 @@ def _counts(users: pa.Table) -> Counts:
 
 
 def read_pieces(objects: ObjectStore, pieces: Iterable[tuple[str, Sequence[int]]]) -> pa.Table:
-    """The ``FRAGMENT`` rows of one bucket: the named row groups of the named fragments, sessions in parts joined."""
+    """The ``PIECES`` of one bucket: the named row groups of the named fragments."""
     tables = [PIECES.empty_table()]
     for key, groups in pieces:
         with objects.open(key) as handle:
             tables.append(pq.ParquetFile(handle).read_row_groups(list(groups)).cast(PIECES))
-    return join_parts(pa.concat_tables(tables))
+    return pa.concat_tables(tables).combine_chunks()
 
 
-def join_parts(pieces: pa.Table) -> pa.Table:
-    """``PIECES`` as ``FRAGMENT`` rows: sessions that several files tell in parts become one, of the last of these files."""
-    session = [TENANT, USER, SESSION]
-    files = pieces.filter(pieces[IN_PARTS]).group_by(session).aggregate([(FILE_RANK, "count_distinct")])
-    split = {tuple(row[name] for name in session) for row in files.to_pylist() if row[f"{FILE_RANK}_count_distinct"] > 1}
-    whole = pieces.select(FRAGMENT.names)
-    if not split:
-        return whole
-    scopes = zip(*(pieces[name].to_pylist() for name in session), strict=True)
-    apart = pa.array([scope in split for scope in scopes])
-    by_session: dict[tuple[str, ...], dict[int, list[dict[str, Any]]]] = {}
-    for row in whole.filter(pc.and_(apart, pieces[IN_PARTS])).to_pylist():
-        parts = by_session.setdefault(tuple(row[name] for name in session), {})
-        parts.setdefault(row[FILE_RANK], []).append(row)
-    joined: list[dict[str, Any]] = []
-    for (tenant, user, name), parts in by_session.items():
-        told = rejoined(user, name, [[round_of_row(row) for row in parts[rank]] for rank in sorted(parts)])
-        last = parts[max(parts)][-1]
-        place = {name: last[name] for name in RANKS}
-        joined += [row | place for row in round_rows(tenant, user, told.rounds, last[SOURCE])]
-    kept = whole.filter(pc.invert(pc.and_(apart, pieces[IN_PARTS])))
-    return pa.concat_tables([kept, pa.Table.from_pylist(joined, FRAGMENT)])
+def join_parts(base: pa.Table, pieces: pa.Table) -> tuple[pa.Table, pa.Table]:
+    """``base`` (``ROUNDS``) and ``pieces`` as ``FRAGMENT`` rows, after sessions that several files tell were made one.
+
+    That is each session with rows of a table among the pieces and rows of another file, among the pieces or in the base: of
+    the base what files tell that were not read again. A round of the base that is no round any more is left out of it.
+    """
+    incoming = pieces.select(FRAGMENT.names)
+    parted = {(*scope,) for scope in _scopes(pieces.filter(pieces[IN_PARTS]))}
+    if not parted:
+        return base, incoming
+    rows: dict[tuple[str, ...], list[tuple[int, int]]] = {}
+    for which, table in enumerate((base, incoming)):
+        for at, scope in enumerate(_scopes(table)):
+            if scope in parted:
+                rows.setdefault(scope, []).append((which, at))
+    before, fresh = base[SOURCE].to_pylist(), incoming[SOURCE].to_pylist()
+    gone: list[int] = []
+    replaced: list[int] = []
+    joined: list[pa.Table] = []
+    for scope, places in rows.items():
+        read = {fresh[at] for which, at in places if which}
+        held = [at for which, at in places if not which]
+        kept = [at for at in held if before[at] not in read]
+        if len(read | {before[at] for at in kept}) < 2:
+            continue
+        told = [at for which, at in places if which]
+        parts: dict[str, dict[str, Round]] = {}
+        for row in [
+            *base.take(pa.array(kept, pa.int64())).to_pylist(),
+            *incoming.take(told).sort_by([(r, "ascending") for r in RANKS]).to_pylist(),
+        ]:
+            parts.setdefault(row[SOURCE], {})[row[ROUND]] = round_of_row(row)
+        made = rejoined(scope[1], scope[2], {source: list(rounds.values()) for source, rounds in parts.items()})
+        last = incoming.take([told[-1]]).select(RANKS).to_pylist()[0]
+        found = [row | last for record, source in made for row in round_rows(scope[0], scope[1], [record], source)]
+        joined.append(pa.Table.from_pylist(found, FRAGMENT))
+        names = {record.round_id for record, _ in made}
+        gone += [at for at in held if base[ROUND][at].as_py() not in names]
+        replaced += told
+    return _without(base, gone), pa.concat_tables([_without(incoming, replaced), *joined])
+
+
+def _scopes(table: pa.Table) -> Iterator[tuple[str, ...]]:
+    return zip(*(table[name].to_pylist() for name in (TENANT, USER, SESSION)), strict=True)
+
+
+def _without(table: pa.Table, rows: Sequence[int]) -> pa.Table:
+    return table.filter(pa.array(~np.isin(np.arange(len(table)), rows))) if rows else table
 
 
 def _held_keys(objects: ObjectStore, prefix: str, bucket: int, base: BucketFiles | None) -> pa.Array:

@@ -252,3 +252,25 @@ def test_a_table_in_several_files_is_as_one_and_is_read_again_as_one(tmp_path: P
     again = retry(found, BackfillRequest((), str(tmp_path / "store"), "default"), settings, lambda _: None).reports[0]
     assert (again.quarantined, again.content_digest) == (0, whole.content_digest)
     assert run(tmp_path / "store", settings, parts).unchanged == whole.rounds
+
+
+def test_files_of_a_table_may_come_one_by_one_and_in_any_order(tmp_path: Path, settings: Settings) -> None:
+    said = [message(minute) for minute in range(1, 12)]
+    one = write(tmp_path / "one.jsonl", *said)
+    first, second = write(tmp_path / "part-0.jsonl", *said[:5]), write(tmp_path / "part-1.jsonl", *said[4:])
+    whole = run(tmp_path / "whole", settings, one)
+    for order in ((first, second), (second, first)):
+        store = tmp_path / f"store-{order[0].stem}"
+        for part in order:
+            report = run(store, settings, part)
+        assert report.content_digest == whole.content_digest
+        assert run(store, settings, second).content_digest == whole.content_digest
+
+
+def test_a_session_that_a_table_cuts_otherwise_leaves_no_old_rounds(tmp_path: Path, settings: Settings) -> None:
+    said = [message(minute, text=f"said {minute}") for minute in range(1, 9, 2)]  # one side alone: rounds are pairs
+    run(tmp_path / "store", settings, write(tmp_path / "a.jsonl", *said))
+    report = run(tmp_path / "store", settings, write(tmp_path / "b.jsonl", message(10, text="the answer")))
+    (round_,) = open_store(str(tmp_path / "store")).memory("default").rounds("ada").to_dicts()
+    assert report.rounds == 1
+    assert [told["text"] for told in round_["messages"]] == [f"said {minute}" for minute in range(1, 9, 2)] + ["the answer"]

@@ -33,7 +33,12 @@ def row(minute: int | None, role: str = "user", text: str | None = None, **more:
 
 
 def together(*parts: list[dict[str, Any]]) -> tuple[Round, ...]:
-    return rejoined("ada", "S", [told(part) for part in parts if part]).rounds
+    found = {f"part-{number}.csv": told(part) for number, part in enumerate(parts) if part}
+    return tuple(record for record, _ in rejoined("ada", "S", found))
+
+
+def said(rounds: tuple[Round, ...]) -> list[str]:
+    return [message.text for record in rounds for message in record.messages]
 
 
 ROLES = st.lists(st.sampled_from(["user", "assistant", "system"]), min_size=2, max_size=20)
@@ -56,10 +61,13 @@ def test_untimed_messages_follow_file_after_file(roles: list[str], data: st.Data
 
 
 @given(ROLES, st.data())
-def test_a_file_that_begins_with_the_others_is_the_session_grown(roles: list[str], data: st.DataObject) -> None:
+def test_an_untimed_file_that_begins_with_the_others_is_the_session_grown(roles: list[str], data: st.DataObject) -> None:
     rows = [row(None, role, "the same words") for role in roles]
     cut = data.draw(st.integers(1, len(rows)))
-    assert together(rows[:cut], rows) == told(rows) == together(rows, rows[:cut])
+    if cut >= 4:
+        assert together(rows[:cut], rows) == told(rows) == together(rows, rows[:cut])
+    else:  # so little may be how every day begins
+        assert together(rows[:cut], rows) == told([*rows[:cut], *rows])
 
 
 def test_a_message_that_two_files_tell_is_one() -> None:
@@ -67,12 +75,43 @@ def test_a_message_that_two_files_tell_is_one() -> None:
     assert together([first, second], [second, third]) == told([first, second, third])
     twice = [row(1, text="ok"), row(1, text="ok")]
     assert together([*twice, second], [*twice, third]) == told([*twice, second, third])
-    assert len(together([row(None, text="ok")], [row(None, text="ok"), row(None, text="yes")])[0].messages) == 2
+    elsewhere = {**first, "time": "2024-03-01T11:01:00+01:00"}
+    assert together([first, second], [elsewhere, third]) == told([first, second, third])
 
 
-def test_a_message_with_an_id_is_as_the_later_file_tells_it() -> None:
-    rounds = together([row(1, id="m1"), row(2, "assistant", id="m2")], [row(1, text="mended", id="m1"), row(3, id="m3")])
-    assert [message.text for record in rounds for message in record.messages] == ["mended", "assistant 2", "user 3"]
+def test_what_may_be_another_message_is_kept() -> None:
+    day = {"time": "2024-03-01"}
+    assert said(together([{**row(None, text="ok"), **day}], [{**row(None, text="ok"), **day}])) == ["ok", "ok"]
+    assert said(together([row(None, text="gm")], [row(None, text="gm"), row(None, text="hello")])) == ["gm", "gm", "hello"]
+    monday, tuesday = row(1, text="mon", id="1"), row(2, text="tue", id="1")
+    assert said(together([monday], [tuesday])) == ["mon", "tue"]
+    assert said(together([row(None, text="mon", id="1")], [row(None, text="tue", id="1")])) == ["mon", "tue"]
+
+
+def test_a_message_without_time_stands_with_the_one_before_it_in_its_file() -> None:
+    users = [row(1), {**row(None, text="?"), "time": "n/a"}, row(5)]
+    answers = [row(2, "assistant"), row(6, "assistant")]
+    assert said(together(users, answers)) == ["user 1", "?", "assistant 2", "user 5", "assistant 6"]
+
+
+def test_files_stand_in_their_natural_order() -> None:
+    parts = {f"chat-{number}.csv": told([row(None, text=str(number))]) for number in (10, 2, 1)}
+    assert said(tuple(record for record, _ in rejoined("ada", "S", parts))) == ["1", "2", "10"]
+
+
+def test_a_round_is_of_the_file_of_its_first_message() -> None:
+    parts = {"a.csv": told([row(1), row(3)]), "b.csv": told([row(2, "assistant"), row(4, "assistant"), row(5)])}
+    assert [source for _, source in rejoined("ada", "S", parts)] == ["a.csv", "a.csv", "b.csv"]
+
+
+def test_rounds_without_names_beside_rounds_with_names_stay_as_they_were_cut() -> None:
+    rounds = together([row(1), row(2, "assistant")], [row(3), row(4, "assistant")], [row(5, round="x")])
+    assert [[message.text for message in record.messages] for record in rounds] == [
+        ["user 1", "assistant 2"],
+        ["user 3", "assistant 4"],
+        ["user 5"],
+    ]
+    assert len({record.round_id for record in rounds}) == 3
 
 
 def test_rounds_with_names_are_joined_by_name() -> None:
