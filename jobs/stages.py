@@ -152,10 +152,10 @@ def through(stage: Stage, documents: Sequence[str], *, here: bool = False) -> It
 
 def _typed_cause(error: BaseException | None) -> MnemosaicError | None:
     seen: set[int] = set()
-    pending: list[BaseException | None] = [error]
+    pending: list[object] = [error]
     while pending:
         current = pending.pop()
-        if current is None or id(current) in seen:
+        if not isinstance(current, BaseException) or id(current) in seen:
             continue
         seen.add(id(current))
         if isinstance(current, MnemosaicError) and type(current).__module__ == MnemosaicError.__module__:
