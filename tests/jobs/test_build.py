@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import io
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
@@ -18,14 +20,16 @@ from jobs.build import (
     MergeOutcome,
     _VectorPool,
     finish_bucket,
+    join_parts,
     merge_bucket,
     shared_keys,
     vector_block,
 )
 from jobs.encode import write_shared
 from operators.encode.text import load_text_encoder
-from operators.merge import FILE_RANK, IN_PARTS, LINE_RANK, PART_RANK, PIECES
-from operators.records import Image, Message, Round, content_key, round_rows
+from operators.merge import FILE_RANK, FRAGMENT, IN_PARTS, LINE_RANK, PART_RANK, PIECES, merge_rounds
+from operators.records import ROUNDS, Image, Instant, Message, Round, Session, content_key, round_of_row, round_rows
+from operators.sources.rounds import Turn, groups_by_roles, make_session
 from operators.store.local import LocalObjects
 from operators.store.tables import read_table, read_vectors
 from operators.units import embedding_texts
@@ -136,3 +140,46 @@ def test_pooled_vectors_land_at_their_keys_whatever_source_holds_them(wanted: li
     parts = list(pool.rows(pa.array([None if n is None else key(n) for n in wanted], pa.binary(16))))
     rows = np.concatenate(parts) if parts else np.zeros((0, 2))
     assert rows.tolist() == [[0, 0] if n is None else [n, -n] for n in wanted]
+
+
+def pieces_of(rounds: tuple[Round, ...], source: str, user: str = "u") -> pa.Table:
+    place = {FILE_RANK: 0, PART_RANK: 0, LINE_RANK: 0, IN_PARTS: True}
+    return pa.Table.from_pylist([row | place for row in round_rows("t", user, rounds, source)], PIECES)
+
+
+def cut(said: list[int]) -> tuple[Round, ...]:
+    """The rounds of one table's rows: message n at second n, odd ones the user's."""
+    messages = [
+        Message(
+            "user" if at % 2 else "assistant",
+            "user" if at % 2 else "assistant",
+            f"said {at}",
+            time=Instant(datetime(2024, 3, 1, tzinfo=UTC) + timedelta(seconds=at), 0, "second"),
+        )
+        for at in said
+    ]
+    turns = [Turn(message) for message in messages]
+    return next(
+        item.rounds for item in make_session("u", "S", groups_by_roles("S", turns), None, {}) if isinstance(item, Session)
+    )
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.integers(0, 3), min_size=4, max_size=24), st.data())
+def test_a_session_is_the_same_in_whatever_order_its_files_come(homes: list[int], data: st.DataObject) -> None:
+    """Files that hold both sides, read one by one, some twice: the store ends as after one file of all the messages."""
+    pairs = {home: [at for at in range(len(homes)) if homes[at] == home] for home in set(homes)}
+    files = {
+        f"part-{home}.csv": cut([at for pair in told for at in (2 * pair + 1, 2 * pair + 2)]) for home, told in pairs.items()
+    }
+    stranger = round_rows("t", "v", cut([1, 2]), "part-0.csv")
+    base = merge_rounds(ROUNDS.empty_table(), pieces_of((), "x").select(FRAGMENT.names)).rounds
+    base = pa.concat_tables([base, pa.Table.from_pylist(stranger, ROUNDS)])
+    order = data.draw(st.permutations([*files, *data.draw(st.lists(st.sampled_from(sorted(files)), max_size=2))]))
+    for name in order:
+        kept, incoming = join_parts(base, pieces_of(files[name], name))
+        base = merge_rounds(kept, incoming).rounds
+    whole = cut(list(range(1, 2 * len(homes) + 1)))
+    of_user = base.filter(pc.equal(base["user_id"], "u")).sort_by("position")
+    assert [round_of_row(row) for row in of_user.to_pylist()] == list(whole)
+    assert base.filter(pc.equal(base["user_id"], "v"))["source"].to_pylist() == ["part-0.csv"]
