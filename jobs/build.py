@@ -212,7 +212,7 @@ def join_parts(base: pa.Table, pieces: pa.Table) -> tuple[pa.Table, pa.Table]:
     for scope, places in rows.items():
         read = {fresh[at] for which, at in places if which}
         held = [at for which, at in places if not which]
-        kept = [at for at in held if before[at] not in read]
+        kept = [at for at in held if not read.issuperset(before[at].split("\n"))]
         if len(read | {before[at] for at in kept}) < 2:
             continue
         told = [at for which, at in places if which]

@@ -135,7 +135,10 @@ ROUNDS = pa.schema(
         pa.field(SOURCE, pa.string(), nullable=False),
     ]
 )
-"""One row a round, sorted by tenant, user, order. ``order`` is the round's position in the user's whole history."""
+"""One row a round, sorted by tenant, user, order. ``order`` is the round's position in the user's whole history.
+
+``source`` is the uri it was read from; where its messages lie in several files of a table, a line each.
+"""
 
 UNITS = pa.schema(
     [

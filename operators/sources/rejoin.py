@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from itertools import count
+from itertools import count, pairwise
 
 from operators.records import Round, Session, natural_key
 from operators.sources.rounds import (
@@ -50,7 +50,7 @@ class _Told:
 
 
 def rejoined(user_id: str, session_id: str, parts: Mapping[str, Sequence[Round]]) -> list[tuple[Round, str]]:
-    """The rounds of the session that the files tell together, each with the file its first message is from.
+    """The rounds of the session that the files tell together, each with the files its messages are from, a line each.
 
     ``parts`` has each file's rounds of the session, by the file's uri; the files are taken in the natural order of those.
     Messages stand by time where every file tells times, one without a time after the one before it; else file after file.
@@ -126,7 +126,7 @@ def _moment(item: _Told, before: datetime | None) -> datetime | None:
 
 
 def _groups(session_id: str, told: Sequence[_Told]) -> list[tuple[Group, str]]:
-    """The rounds that the messages make, each with the file of its first."""
+    """The rounds that the messages make, each with its files."""
     turns = [item.turn for item in told]
     if not any(item.named for item in told):
         if one_sided([turn.message.role for turn in turns]):
@@ -139,13 +139,17 @@ def _groups(session_id: str, told: Sequence[_Told]) -> list[tuple[Group, str]]:
         starts = [0]
         for group in groups:
             starts.append(starts[-1] + len(group.turns))
-        return [(group, told[start].source) for group, start in zip(groups, starts, strict=False)]
+        return [(group, _files(told[start:end])) for group, (start, end) in zip(groups, pairwise(starts), strict=True)]
     members: dict[tuple[str, str], list[_Told]] = {}
     for item in told:
         members.setdefault(("", item.round_id) if item.named else (item.source, item.round_id), []).append(item)
     taken = {item.round_id for item in told if item.named}
     free = (name for name in (positional_id(session_id, at) for at in count()) if name not in taken)
     return [
-        (Group(name if not source else next(free), tuple(item.turn for item in items)), items[0].source)
+        (Group(name if not source else next(free), tuple(item.turn for item in items)), _files(items))
         for (source, name), items in members.items()
     ]
+
+
+def _files(items: Sequence[_Told]) -> str:
+    return "\n".join(dict.fromkeys(line for item in items for line in item.source.split("\n")))

@@ -99,9 +99,9 @@ def test_files_stand_in_their_natural_order() -> None:
     assert said(tuple(record for record, _ in rejoined("ada", "S", parts))) == ["1", "2", "10"]
 
 
-def test_a_round_is_of_the_file_of_its_first_message() -> None:
-    parts = {"a.csv": told([row(1), row(3)]), "b.csv": told([row(2, "assistant"), row(4, "assistant"), row(5)])}
-    assert [source for _, source in rejoined("ada", "S", parts)] == ["a.csv", "a.csv", "b.csv"]
+def test_a_round_names_every_file_that_it_is_from() -> None:
+    parts = {"a.csv": told([row(1), row(3)]), "b.csv": told([row(2, "assistant"), row(5)])}
+    assert [source for _, source in rejoined("ada", "S", parts)] == ["a.csv\nb.csv", "a.csv\nb.csv"]
 
 
 def test_rounds_without_names_beside_rounds_with_names_stay_as_they_were_cut() -> None:
