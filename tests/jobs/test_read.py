@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from jobs.build import read_pieces
+from jobs.build import join_parts, read_pieces
 from jobs.read import MediaKeeper, ReadDone, ReadOrder, ReadValues, merge_quarantine, read_splits, rejected_rows
 from jobs.survey import _survey_one, copies_of, digest_of_file
 from operators.merge import merge_rounds
@@ -48,7 +48,7 @@ def read(objects: LocalObjects, *paths: Path) -> ReadDone:
 
 def rounds_of(objects: LocalObjects, done: ReadDone) -> pa.Table:
     pieces = [(fragment["key"], fragment["groups"]["0"]) for fragment in done.fragments]
-    return merge_rounds(ROUNDS.empty_table(), read_pieces(objects, pieces)).rounds
+    return merge_rounds(*join_parts(ROUNDS.empty_table(), read_pieces(objects, pieces))).rounds
 
 
 def parquet(times: Any) -> bytes:
