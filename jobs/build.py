@@ -197,7 +197,7 @@ def join_parts(base: pa.Table, pieces: pa.Table) -> tuple[pa.Table, pa.Table]:
     the base what files tell that were not read again. A round of the base that is no round any more is left out of it.
     """
     incoming = pieces.select(FRAGMENT.names)
-    parted = {(*scope,) for scope in _scopes(pieces.filter(pieces[IN_PARTS]))}
+    parted = set(_scopes(pieces.filter(pieces[IN_PARTS])))
     if not parted:
         return base, incoming
     rows: dict[tuple[str, ...], list[tuple[int, int]]] = {}

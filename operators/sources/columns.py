@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from operators.errors import SourceError, UsageError
 from operators.sources.fields import reject
+from operators.sources.parts import CALLS
 
 _COMMON: dict[str, tuple[str, ...]] = {
     "user": ("user_id", "user", "uid", "owner_id", "owner", "customer_id", "account_id", "member_id", "author_id"),
@@ -32,6 +33,8 @@ _COMMON: dict[str, tuple[str, ...]] = {
     ),
     "caption": ("caption", "image_caption", "alt_text", "alt", "picture_caption"),
 }
+BESIDE = ("date",)
+"""Columns that are looked at for a cell of another."""
 KEYS = tuple(_COMMON)
 """What a column can be mapped to."""
 
@@ -39,8 +42,6 @@ _TELLING = ("user", "session", "round", "role", "speaker", "time")
 _BARE = re.compile(r"[\W_]+")
 _PLAIN = re.compile(r"[^\W\d]\w{0,39}")
 _SHOWN = 20
-_BESIDE = ("date", "toolcalls", "functioncall")
-"""Looked at beside the others (``rows``)."""
 
 
 def asked_columns(text: str) -> dict[str, str]:
@@ -91,7 +92,8 @@ def find_columns(names: Sequence[str], chosen: Mapping[str, str] | None) -> dict
 def unread_columns(names: Sequence[str], chosen: Mapping[str, str] | None) -> tuple[str, ...]:
     """The columns that stand for nothing and are kept nowhere, of those whose names look like names."""
     taken = set(find_columns(names, chosen).values())
-    return tuple(name for name in names if name not in taken and _PLAIN.fullmatch(name) and _bared(name) not in _BESIDE)
+    beside = set(map(_bared, (*BESIDE, *CALLS)))
+    return tuple(name for name in names if name not in taken and _PLAIN.fullmatch(name) and _bared(name) not in beside)
 
 
 def is_readable(found: Mapping[str, str]) -> bool:

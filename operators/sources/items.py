@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import IO, Any
 
 from operators.errors import SourceError
-from operators.sources import parquet, rows
-from operators.sources.columns import find_columns
+from operators.sources import parquet
+from operators.sources.columns import BESIDE, find_columns
 from operators.sources.csv_rows import TableReader
 from operators.sources.documents import values_of
 from operators.sources.fields import reject
@@ -176,5 +176,5 @@ def _rows(split: Split, files: Files, chosen: Mapping[str, str] | None) -> Itera
 
 def _wanted(names: tuple[str, ...], chosen: Mapping[str, str] | None) -> tuple[str, ...]:
     """The columns of Parquet that one message a row is read from; those beside them may be large."""
-    used = {*find_columns(names, chosen).values(), *rows.BESIDE}
+    used = {*find_columns(names, chosen).values(), *BESIDE}
     return tuple(name for name in names if name in used)

@@ -26,12 +26,10 @@ from operators.errors import SourceError
 from operators.records import Message, Session
 from operators.sources.fields import clean, clean_json, identifier, label, mapping, reject, sequence, text_of, wrong_type
 from operators.sources.origin import Origin, user_of_record
-from operators.sources.parts import content_of, named_in, role_of, role_told, time_of
+from operators.sources.parts import CALLS, content_of, named_in, role_of, role_told, time_of
 from operators.sources.rounds import Group, Turn, by_names, groups_by_roles, lost_turn, make_session, session_from_content
 
 NAME = "jsonl"
-
-_CALLS = ("tool_calls", "function_call")
 
 
 def matches(record: Any) -> bool:
@@ -78,7 +76,7 @@ def _turn(message: Mapping[str, Any], zone: ZoneInfo | None) -> Turn:
         raise wrong_type("role", "a name such as user or assistant", written)
     content = content_of(message.get("content"))
     unknown = dict(content.unknown)
-    for key in _CALLS:
+    for key in CALLS:
         if calls := message.get(key):
             unknown[key] = unknown.get(key, 0) + (len(calls) if isinstance(calls, list) else 1)
     time, doubts = time_of(message, zone)

@@ -13,6 +13,9 @@ from operators.records import Image, Instant, Role
 from operators.sources.fields import clean, identifier, json_type, label, mapping, text_of
 from operators.sources.times import parse_time
 
+CALLS = ("tool_calls", "function_call")
+"""Where a message or row holds calls of tools beside what it says."""
+
 TIME_FIELDS = ("timestamp", "created_at", "time", "date")
 """Where a record tells its time: the first that is neither null nor blank."""
 

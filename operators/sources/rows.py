@@ -26,16 +26,13 @@ from functools import lru_cache
 from typing import Any
 
 from operators.errors import SourceError, UsageError
-from operators.sources.columns import find_columns, is_readable
+from operators.sources.columns import BESIDE, find_columns, is_readable
 from operators.sources.fields import identifier, label, mapping, one_or_many, reject, text_of, wrong_type
 from operators.sources.origin import Origin, user_of_record
-from operators.sources.parts import role_of
+from operators.sources.parts import CALLS, role_of
 from operators.sources.rounds import by_pairs, one_sided, positional_id
 
 NAME = "rows"
-
-BESIDE = ("date",)
-"""Columns that are looked at for a cell of another."""
 
 _BATCH = 1000
 _GROUPS_IN_MEMORY = 100_000
@@ -43,7 +40,6 @@ _LAYOUTS_IN_MEMORY = 1000
 _CACHE_KIB = 32 << 10
 _PLAIN = (str, int, type(None))
 _CLOCK = re.compile(r"\d{1,2}:\d{2}\b")
-_CALLS = ("tool_calls", "function_call")
 
 
 def matches(record: Any, chosen: Mapping[str, str] | None = None) -> bool:
@@ -213,7 +209,7 @@ def _whole(cell: Any) -> Any:
 def _message(cells: Mapping[str, Any], row: Mapping[str, Any]) -> dict[str, Any]:
     speaker = text_of(_worded(cells.get("speaker")), "the speaker").strip()
     content = _content(cells)
-    calls = {key: row[key] for key in _CALLS if row.get(key)}
+    calls = {key: row[key] for key in CALLS if row.get(key)}
     if content is None and not calls:
         raise reject("no-messages", "the row has neither text nor a picture")
     message: dict[str, Any] = {"role": _role(cells, speaker), "content": content, **calls}

@@ -22,7 +22,7 @@ from operators.store.objects import ObjectStore
 ROW_GROUP = 2048
 """Most rows of a row group: what a reader of one user's rows fetches beyond them is at most two of these."""
 
-_NPY_HEADER = 128
+NPY_HEADER = 128
 """Bytes before the first vector. NumPy pads a header to a multiple of 64; one of two dimensions always comes to this."""
 
 
@@ -51,7 +51,7 @@ def write_vectors(objects: ObjectStore, key: str, parts: Iterable[NDArray[np.flo
     with _scratch(key) as folder:
         path = folder / "vectors.npy"
         with path.open("wb") as file:
-            file.write(bytes(_NPY_HEADER))
+            file.write(bytes(NPY_HEADER))
             rows = sum(_append(file, key, part, dim) for part in parts)
             file.seek(0)
             file.write(_npy_header(rows, dim))
@@ -72,8 +72,8 @@ def _append(file: BinaryIO, key: str, part: NDArray[np.floating], dim: int) -> i
 def _npy_header(rows: int, dim: int) -> bytes:
     header = io.BytesIO()
     np.lib.format.write_array_header_1_0(header, {"descr": "<f2", "fortran_order": False, "shape": (rows, dim)})
-    if len(header.getvalue()) != _NPY_HEADER:
-        raise ValueError(f"a header of {len(header.getvalue())} bytes for shape ({rows}, {dim}), expected {_NPY_HEADER}")
+    if len(header.getvalue()) != NPY_HEADER:
+        raise ValueError(f"a header of {len(header.getvalue())} bytes for shape ({rows}, {dim}), expected {NPY_HEADER}")
     return header.getvalue()
 
 
@@ -178,7 +178,7 @@ def read_vectors(objects: ObjectStore, file: DataFile, start: int, count: int) -
     dim = _dim(objects, file)
     if count == 0:
         return np.zeros((0, dim), dtype=np.float16)
-    data = _get(objects, file, _NPY_HEADER + start * dim * 2, count * dim * 2)
+    data = _get(objects, file, NPY_HEADER + start * dim * 2, count * dim * 2)
     if len(data) != count * dim * 2:
         raise StoreCorrupt(f"{file.path} in {objects.uri} is shorter than the manifest says. {_ADVICE}")
     return np.frombuffer(data, dtype="<f2").reshape(count, dim)
@@ -186,13 +186,13 @@ def read_vectors(objects: ObjectStore, file: DataFile, start: int, count: int) -
 
 def _dim(objects: ObjectStore, file: DataFile) -> int:
     if file.rows == 0:  # only the header knows the width of no rows
-        header = io.BytesIO(_get(objects, file, 0, _NPY_HEADER))
+        header = io.BytesIO(_get(objects, file, 0, NPY_HEADER))
         try:
             np.lib.format.read_magic(header)
             return int(np.lib.format.read_array_header_1_0(header)[0][1])
         except (ValueError, IndexError) as error:
             raise StoreCorrupt(f"{file.path} in {objects.uri} holds no vectors ({error}). {_ADVICE}") from error
-    dim, rest = divmod(file.bytes - _NPY_HEADER, file.rows * 2)
+    dim, rest = divmod(file.bytes - NPY_HEADER, file.rows * 2)
     if rest or dim < 0:
         raise StoreCorrupt(f"{file.path}: {file.bytes} bytes are not {file.rows} float16 vectors. {_ADVICE}")
     return dim

@@ -46,12 +46,11 @@ from operators.store.manifest import (
     add_digests,
 )
 from operators.store.objects import ObjectStore
-from operators.store.tables import read_vectors
+from operators.store.tables import NPY_HEADER, read_vectors
 
 _PIECE = 8 << 20
 _VECTORS_AT_ONCE = 16_384
 _AT_WORK = 4
-_NPY_HEADER = 128
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _SCHEMAS = {ROUNDS_FILE: ROUNDS, UNITS_FILE: UNITS, USERS_FILE: USERS}
 _DATASETS = (ROUNDS_FILE, UNITS_FILE, USERS_FILE, VECTORS_FILE)
@@ -384,11 +383,11 @@ def _vectors(objects: ObjectStore, file: DataFile, units: int | None, dim: int |
 
 def _shape(objects: ObjectStore, file: DataFile) -> tuple[int, int]:
     """Vectors and numbers a vector, by the file's header; StoreCorrupt or ValueError where it is not what stores hold."""
-    header = io.BytesIO(objects.get(file.path, start=0, length=_NPY_HEADER))
+    header = io.BytesIO(objects.get(file.path, start=0, length=NPY_HEADER))
     np.lib.format.read_magic(header)
     shape, by_columns, dtype = np.lib.format.read_array_header_1_0(header)
     if len(shape) != 2 or by_columns or dtype != np.dtype("<f2"):
         raise StoreCorrupt(f"{file.path} holds {dtype} of shape {shape}, expected rows of float16")
-    if file.bytes != _NPY_HEADER + shape[0] * shape[1] * 2:
+    if file.bytes != NPY_HEADER + shape[0] * shape[1] * 2:
         raise StoreCorrupt(f"{file.path}: {file.bytes} bytes are not {shape[0]} vectors of {shape[1]} numbers")
     return shape[0], shape[1]
