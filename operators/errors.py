@@ -10,6 +10,7 @@ MnemosaicError
         WeightsMissing        the packaged weights are not installed
         WeightsMismatch       the weights on disk are not the ones expected (sha256)
         FingerprintMismatch   a store was built with another encoder
+    ExtractorError            a picture's text cannot be read, or what reads it is not installed
     StoreError
         NotAStore             there is no store at this address
         StoreFormatError      a store of a format this release does not read
@@ -78,6 +79,10 @@ def _rebuild_source_error(
 
 class PictureError(SourceError):
     """A picture is refused; its round goes in without it."""
+
+
+class ExtractorError(MnemosaicError):
+    """What reads observations cannot be loaded, or cannot read a picture."""
 
 
 class EncoderError(MnemosaicError):

@@ -1,0 +1,305 @@
+"""The words of the text rules: what people measure, the verbs they tell it with, and what is said without being so."""
+
+from __future__ import annotations
+
+import re
+
+METRICS = frozenset(
+    """
+    sleep,deep sleep,rem sleep,light sleep,time asleep,steps,step count,calories,active calories,distance,weight,body weight,
+    bmi,body fat,heart rate,resting heart rate,max heart rate,average heart rate,avg heart rate,hr,rhr,pulse,hrv,bp,
+    blood pressure,systolic,diastolic,glucose,blood sugar,blood glucose,temperature,temp,body temperature,spo2,oxygen,
+    mood,energy,stress,pain,water,protein,carbs,fat,fiber,fibre,sugar,sodium,mileage,odometer,price,cost,total,subtotal,tax,
+    tip,budget,rent,balance,score,grade,height,waist,age,pace,speed,duration,reps,sets,laps,floors,active minutes,
+    screen time,pages,tempo,dose,humidity,rainfall,attendance,elevation,cadence,power,income,expenses,savings
+    """.replace("\n", "").replace("    ", "").split(",")
+)  # fmt: skip
+"""What a number may stand right behind: ``resting heart rate 53``."""
+
+PRESSURE = frozenset(("bp", "blood pressure"))
+
+NOUN_OF_UNIT = {"steps": "steps", "bpm": "heart rate", "mmHg": "blood pressure"}
+"""What a number of these is by itself."""
+
+_MOVES = {"walked": "walking", "ran": "running", "jogged": "jogging", "cycled": "cycling", "biked": "biking",
+          "rode": "riding", "swam": "swimming", "hiked": "hiking", "rowed": "rowing", "drove": "driving"}  # fmt: skip
+_BUSY = {"napped": "nap", "studied": "study", "worked": "work", "practised": "practice", "practiced": "practice",
+         "meditated": "meditation", "exercised": "exercise", "trained": "training", "read": "reading",
+         "stretched": "stretching", "commuted": "commute", "rested": "rest", "worked out": "workout"}  # fmt: skip
+_MONEY = {"paid": "paid", "spent": "spent", "earned": "earned", "received": "received", "saved": "saved",
+          "donated": "donated", "tipped": "tip", "withdrew": "withdrawn", "sold": "sold", "invested": "invested",
+          "transferred": "transferred", "owed": "owed"}  # fmt: skip
+
+VERBS: dict[str, dict[str, str]] = {
+    "slept": {"s": "sleep"},
+    "covered": {"m": "distance"},
+    "travelled": {"m": "distance"},
+    "traveled": {"m": "distance"},
+    "climbed": {"m": "climb"},
+    "burned": {"kcal": "calories"},
+    "burnt": {"kcal": "calories"},
+    "ate": {"kcal": "calories eaten"},
+    "consumed": {"kcal": "calories eaten"},
+    "weighed": {"kg": "weight"},
+    "weigh": {"kg": "weight"},
+    "lost": {"kg": "weight lost", "money": "lost"},
+    "gained": {"kg": "weight gained"},
+    **{verb: {"m": f"{noun} distance", "s": f"{noun} time", "steps": "steps"} for verb, noun in _MOVES.items()},
+    **{verb: {"s": noun} for verb, noun in _BUSY.items()},
+    **{verb: {"money": noun} for verb, noun in _MONEY.items()},
+}
+"""A verb, and what a number of each base unit (or ``money``) is that follows it."""
+
+COUNTING = frozenset(
+    [
+        "did",
+        "completed",
+        "finished",
+        "logged",
+        "recorded",
+        "took",
+        "got",
+        "had",
+        "hit",
+        "reached",
+        "managed",
+        "scored",
+        "drank",
+        "read",
+        "made",
+        "ran",
+        "swam",
+        "clocked",
+        "tracked",
+        "counted",
+        "climbed",
+        "planted",
+        "caught",
+        "attended",
+        "wrote",
+    ]
+)
+"""Verbs after which a number counts the thing that is named behind it."""
+
+CLOCKED = {
+    "woke up at": "wake time", "woke at": "wake time", "got up at": "wake time", "went to bed at": "bedtime",
+    "went to sleep at": "bedtime", "fell asleep at": "bedtime",
+}  # fmt: skip
+
+NOT_SO = re.compile(
+    r"\b(?:not|never|no|none|without|cannot|neither|nor|didn'?t|don'?t|doesn'?t|haven'?t|hasn'?t|hadn'?t|isn'?t|wasn'?t|aren'?t"
+    r"|weren'?t|won'?t|wouldn'?t|can'?t|couldn'?t|shouldn'?t|skipped|missed|forgot|failed|instead of|rather than"
+    r"|want(?:s|ed|ing)?|wish(?:ed)?|hop(?:e|es|ed|ing)|plan(?:s|ned|ning)?|aim(?:s|ed|ing)?|intend(?:ed)?|goals?|targets?"
+    r"|will|i'll|we'll|shall|would|i'd|we'd|should|could|can|might|may|must|need(?:s|ed)?|supposed|going to|gonna"
+    r"|try(?:ing)?|tried|let's|lets|if|unless|when|whenever|until|before|imagine|suppose|recommend(?:s|ed)?|suggest(?:s|ed)?|advised?|ideally|maybe"
+    r"|perhaps|tomorrow|tonight|next|remind|up to|at least|at most|less than|more than|fewer than|within|per|every|each"
+    r"|usually|normally|typically|always|often|sometimes|used to|ago|in about)\b",
+    re.IGNORECASE,
+)
+"""Before a quantity: it is denied, wished, planned, advised, conditional, habitual or a bound; not what was."""
+
+TURNS = re.compile(
+    r"\bbut\b|;|\bhowever\b|\binstead\b(?! of)|\bthough\b|\bactually\b|,\s*(?:and\s+)?(?:i|then|so|just|only)\s"
+    r"|,\s*(?=(?:" + "|".join(VERBS) + r")\b)",
+    re.IGNORECASE,
+)
+"""Where what was denied or wished before says nothing of what follows."""
+
+ASKS = re.compile(
+    r"^\W*(?:did|do|does|is|are|was|were|am|can|could|should|would|will|has|have|had|what|how|why|when|where|which|who|if|any)\b",
+    re.IGNORECASE,
+)
+
+CORRECTS = re.compile(
+    r"\b(?:sorry|correction|oops|my mistake|scratch that|i meant|i mean|make (?:that|it)|typo|no wait|wait|actually"
+    r"|should (?:be|have been|read)|to correct)\b",
+    re.IGNORECASE,
+)
+
+OTHERS = re.compile(
+    r"\b(?:you|he|she|they|people|adults|everyone|someone|somebody|anyone|who|doctors?|experts?)\b|\b(?:my|his|her|their|our)\s"
+    r"(?:\w+\s)?(?:sister|brother|mother|father|mom|mum|dad|wife|husband|partner|son|daughter|kid|kids|child|children|friend|boss"
+    r"|neighbou?r|colleague|cousin|aunt|uncle|roommate|girlfriend|boyfriend|baby|team)\b(?!'s)",
+    re.IGNORECASE,
+)
+"""Someone else did it."""
+
+NO_NAMES = frozenset(
+    [
+        "i",
+        "it",
+        "its",
+        "it's",
+        "that",
+        "this",
+        "these",
+        "those",
+        "there",
+        "here",
+        "he",
+        "she",
+        "they",
+        "you",
+        "we",
+        "me",
+        "him",
+        "her",
+        "them",
+        "us",
+        "one",
+        "ones",
+        "some",
+        "any",
+        "all",
+        "both",
+        "each",
+        "which",
+        "what",
+        "who",
+        "when",
+        "where",
+        "why",
+        "how",
+        "if",
+        "then",
+        "so",
+        "and",
+        "or",
+        "but",
+        "the",
+        "a",
+        "an",
+        "of",
+        "to",
+        "in",
+        "on",
+        "at",
+        "by",
+        "for",
+        "with",
+        "from",
+        "as",
+        "than",
+        "about",
+        "around",
+        "only",
+        "just",
+        "also",
+        "even",
+        "still",
+        "yet",
+        "now",
+        "really",
+        "very",
+        "too",
+        "quite",
+        "pretty",
+        "almost",
+        "nearly",
+        "over",
+        "under",
+        "up",
+        "down",
+        "out",
+        "off",
+        "is",
+        "was",
+        "are",
+        "were",
+        "be",
+        "been",
+        "being",
+        "am",
+        "do",
+        "did",
+        "does",
+        "have",
+        "has",
+        "had",
+        "will",
+        "would",
+        "can",
+        "could",
+        "should",
+        "may",
+        "might",
+        "must",
+        "not",
+        "no",
+        "never",
+        "yes",
+        "ok",
+        "okay",
+        "well",
+        "thing",
+        "things",
+        "way",
+        "lot",
+        "bit",
+        "time",
+        "times",
+    ]
+)
+"""Words that name nothing by themselves."""
+
+NOTES = frozenset(
+    [
+        "note",
+        "notes",
+        "ps",
+        "p.s",
+        "nb",
+        "question",
+        "answer",
+        "q",
+        "a",
+        "tip",
+        "tips",
+        "warning",
+        "example",
+        "examples",
+        "reminder",
+        "edit",
+        "update",
+        "fyi",
+        "re",
+        "subject",
+        "cc",
+        "hi",
+        "hello",
+        "hey",
+        "thanks",
+        "thank",
+        "ok",
+        "okay",
+        "yes",
+        "no",
+        "result",
+        "advice",
+        "summary",
+        "step",
+        "idea",
+        "plan",
+        "todo",
+        "quote",
+        "link",
+        "source",
+        "remember",
+        "important",
+        "me",
+        "you",
+        "assistant",
+        "user",
+        "system",
+        "human",
+        "ai",
+        "and",
+        "or",
+        "but",
+        "so",
+        "because",
+        "then",
+        "also",
+    ]
+)
+"""Before a colon: what the writer is doing, no name of what follows."""

@@ -1,0 +1,156 @@
+"""Attributes and values set side by side in a text: ``key: value``, ``key = value``, ``sleep 7h, steps 8,412``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from operators.extract.finding import Finding
+from operators.extract.lexicon import ASKS, METRICS, NO_NAMES, NOT_SO, NOTES, PRESSURE, TURNS, VERBS
+from operators.extract.values import Parsed, Quantity, Style, leading_value, parse_value
+
+LONGEST_NAME = 60
+_LONGEST_TEXT, _MOST_WORDS = 60, 8
+
+_WORD = r"[^\W\d_][\w'&%/°#²-]{0,30}"
+_NAME = rf"{_WORD}(?:[ ]{_WORD}|[ ]\d{{1,3}}){{0,4}}"
+_STARTS = r"(?:^|(?<=[,;:|(\u00b7\u2022.!?])\s|(?<=\s-)\s|(?<=\sand)\s)\s*"
+_PAIR = re.compile(
+    rf"{_STARTS}(?P<name>{_NAME})\.?(?P<unit>\s?\([^()\n]{{1,12}}\))?\s?(?::(?!/)(?!(?<=\d:)\d)|=(?!=)|->|\u2192)", re.M
+)
+_LISTED = re.compile(rf"{_STARTS}(?P<name>{_WORD}(?:[ ]{_WORD}){{0,3}})[ ](?=[$€£¥~+-]?\d)", re.M)
+_ENDS = re.compile(r"\s*(?:\([^()]*\)\s*)?(?:$|[,;.|!)]|\band\b|-\s|\u00b7|\u2022)")
+
+
+@dataclass(frozen=True)
+class Paired:
+    """The pairs of a line and the stretches of it that they leave: (start, end) in the line."""
+
+    findings: list[Finding]
+    rest: list[tuple[int, int]]
+
+
+def pairs_in(line: str, style: Style, *, texts: bool) -> Paired:
+    """``key: value`` and ``key = value`` of a ``spoken`` line. ``texts``: take values that are no quantity too."""
+    names = list(_PAIR.finditer(line))
+    if not names:
+        return Paired([], [(0, len(line))])
+    findings: list[Finding] = []
+    rest = [(0, names[0].start("name"))]
+    for at, match in enumerate(names):
+        end = names[at + 1].start("name") if at + 1 < len(names) else len(line)
+        finding = _pair(line, match, end, style, texts)
+        if finding is None:
+            rest.append((match.start("name"), end))
+            continue
+        findings += _split_pressure(finding, line)
+        rest.append((finding.end, end))
+    return Paired(findings, rest)
+
+
+def _pair(line: str, match: re.Match[str], end: int, style: Style, texts: bool) -> Finding | None:
+    name = name_of(match["name"])
+    begin = match.end()
+    region = line[begin:end].rstrip(" ,;|")
+    if name is None or not region.strip() or name.split()[0].lower() in NOTES or _only_planned(line, match):
+        return None
+    quantity = leading_value(region, style)
+    if quantity is not None and "?" not in region:
+        begins = begin + quantity.start
+        tidy = _ENDS.match(region, quantity.end) is not None
+        parsed = _with_unit(quantity, match["unit"], style)
+        return Finding(name, begins, begin + quantity.end, parsed, 0.95 if tidy else 0.8)
+    if not texts:
+        return None
+    value = region.strip().rstrip(".")
+    parsed_text = parse_value(value, style)
+    if parsed_text is None or not _is_label_text(value):
+        return None
+    begins = begin + region.index(value)
+    return Finding(name, begins, begins + len(value), parsed_text, 0.75)
+
+
+def _only_planned(line: str, match: re.Match[str]) -> bool:
+    """``Plan for tomorrow - sleep: 8 h``: what stands before the name on its line says that it is not so (yet)."""
+    before = line[: match.start("name")]
+    return NOT_SO.search(TURNS.split(before)[-1]) is not None
+
+
+def _with_unit(quantity: Quantity, unit: str | None, style: Style) -> Parsed:
+    if unit is None or quantity.parsed.unit is not None or quantity.parsed.number is None:
+        return quantity.parsed
+    told = parse_value(f"1 {unit.strip(' ()')}", style)
+    if told is None or told.number is None or told.unit is None:
+        return quantity.parsed
+    return Parsed(told.kind, round(quantity.parsed.number * told.number, 9), told.unit, doubt=quantity.parsed.doubt)
+
+
+def _is_label_text(value: str) -> bool:
+    """Short, and no sentence."""
+    words = value.split()
+    return (
+        len(value) <= _LONGEST_TEXT and len(words) <= _MOST_WORDS and not re.search(r"[.!?]\s|[!?]$|,\s\w+\s\w+\s\w+", value)
+    )
+
+
+def listed_in(line: str, style: Style) -> Paired:
+    """Names with quantities right behind them, between commas: ``sleep 5h04m, steps 15506``.
+
+    One alone counts if its name is that of something people measure.
+    """
+    found: list[tuple[int, Finding]] = []
+    for match in _LISTED.finditer(line):
+        name = name_of(match["name"])
+        quantity = leading_value(line[match.end() :], style)
+        if name is None or quantity is None or quantity.start > 1 or name.split()[-1].lower() in VERBS:
+            continue
+        end = match.end() + quantity.end
+        name, start = _metric_tail(name, match)
+        if (_ENDS.match(line, end) or name.lower() in METRICS) and not NOT_SO.search(line[:start] + " " + name):
+            found.append((start, Finding(name, match.end() + quantity.start, end, quantity.parsed, 0.9)))
+    known = [each for each in found if each[1].attribute.lower() in METRICS]
+    if not known or ("?" in line and ASKS.match(line)):
+        return Paired([], [(0, len(line))])
+    kept = found if len(found) > 1 and len(known) * 2 >= len(found) else known
+    split = [part for _, finding in kept for part in _split_pressure(finding, line)]
+    ends = [0, *(finding.end for _, finding in kept)]
+    return Paired(split, list(zip(ends, [*(start for start, _ in kept), len(line)], strict=True)))
+
+
+def _metric_tail(name: str, match: re.Match[str]) -> tuple[str, int]:
+    """The known metric that ends the name, where one does: ``Morning weight`` stays, ``and my weight`` is ``weight``."""
+    words = name.split()
+    for at in range(len(words)):
+        if " ".join(words[at:]).lower() in METRICS:
+            tail = " ".join(words[at:])
+            return tail, match.start("name") + match["name"].rindex(tail)
+    return name, match.start("name")
+
+
+def name_of(written: str) -> str | None:
+    """An attribute's name as written, without a leading article; None where it names nothing or is too long."""
+    name = re.sub(
+        r"^(?:my|the|a|an|our|today's|todays|this morning's|current|and|also|then)\s+", "", written.strip(), flags=re.I
+    )
+    name = name.strip(" -*_.:()")
+    words = name.lower().split()
+    if not words or len(name) > LONGEST_NAME or all(word in NO_NAMES for word in words):
+        return None
+    return name
+
+
+def _split_pressure(finding: Finding, line: str) -> Iterator[Finding]:
+    """``BP 128/84`` as two: the upper and the lower number, each where it stands."""
+    parsed = finding.parsed
+    if parsed.kind != "ratio" or finding.attribute.lower() not in PRESSURE or parsed.number is None or parsed.unit is None:
+        yield finding
+        return
+    written = re.match(r"\s*(\d+)\s?/\s?(\d+)", line[finding.start :])
+    if written is None:
+        yield finding
+        return
+    for part, name in ((1, "systolic"), (2, "diastolic")):
+        value = Parsed("number", float(written[part]), "mmHg")
+        start, end = finding.start + written.start(part), finding.start + written.end(part)
+        yield Finding(f"{finding.attribute} {name}", start, end, value, finding.confidence)

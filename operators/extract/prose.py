@@ -1,0 +1,298 @@
+"""Attributes and values told in sentences: ``slept 6 h 12 min``, ``my step count was 8,412``, ``paid $3.45 at Blue Bottle``.
+
+What is denied, wished, planned, asked, advised or told of someone else is no observation.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+
+from operators.extract.finding import Finding
+from operators.extract.lexicon import (
+    ASKS,
+    CLOCKED,
+    CORRECTS,
+    COUNTING,
+    METRICS,
+    NO_NAMES,
+    NOT_SO,
+    NOUN_OF_UNIT,
+    OTHERS,
+    PRESSURE,
+    TURNS,
+    VERBS,
+)
+from operators.extract.pairs import name_of
+from operators.extract.values import Parsed, Quantity, Style, quantities
+
+SENTENCE = re.compile(r"[^.!?\n]+(?:\.(?=\S)[^.!?\n]*)*[.!?]*")
+"""A sentence: to a full stop that is followed by a space, ``!``, ``?`` or the end of the line."""
+
+_COPULA = re.compile(
+    r"(?P<np>(?:\b[\w'%-]+[ ]){1,6}?)"
+    r"(?P<verb>is|was|were|are|came (?:in )?(?:to|at)|comes to|hit|reached|reads?|showed|shows|says?"
+    r"|stood at|stands at|measured|measures|dropped to|rose to|fell to|went (?:up|down) to|averaged|totall?ed|of|at|equals)"
+    r"(?:\s(?:now|only|just|about|around|exactly|at|up to|down to|roughly|approximately|still|a|an|already|even|currently"
+    r"|today))*\s*[~]?$",
+    re.IGNORECASE,
+)
+_BREAKS = re.compile(
+    r"[,;:(]|\b(?:and|but|that|because|while|since|with|so|then|where|when|think|says?|know|guess)\b", re.IGNORECASE
+)
+_WEAK = ("of", "at", "is", "are", "was", "were", "hit", "reached", "says", "say", "showed", "shows")
+_VERB = re.compile(rf"\b(?P<verb>{'|'.join(sorted(VERBS, key=len, reverse=True))})\b(?P<gap>[^.;]*)$", re.IGNORECASE)
+_COUNTS = re.compile(rf"\b(?P<verb>{'|'.join(sorted(COUNTING))})\b(?P<gap>(?:\s\w+){{0,3}})\s*[~]?$", re.IGNORECASE)
+_SOME_COUNT = re.compile(rf"\b(?:{'|'.join(sorted(COUNTING))})\s\d", re.IGNORECASE)
+_CLOCKS = re.compile(rf"\b(?P<verb>{'|'.join(CLOCKED)})\s*(?:about|around)?\s*$", re.IGNORECASE)
+_GAP = re.compile(
+    r"^(?:\s|for|about|around|only|just|a total of|another|some|nearly|almost|over|roughly|exactly|me|us|him|her|it|out"
+    r"|by|was|is|at|in|~|approximately|in total|altogether|well|badly|and|of|on|down|to|last night|today|yesterday"
+    r"|this morning|,)*$",
+    re.IGNORECASE,
+)
+_NOUN = re.compile(r"\s(?:of\s)?(?P<noun>[a-z][a-z-]{1,24}(?:\s[a-z][a-z-]{2,24})?)", re.IGNORECASE)
+_OF = re.compile(
+    r"\s(?:of|in)\s(?:[a-z]+\s)?(?P<noun>sleep|water|exercise|steps|reading|practice|walking|running|cycling|meditation|coffee"
+    r"|tea)\b",
+    re.IGNORECASE,
+)
+_PLACE = re.compile(
+    r"\s(?:at|to)\s(?:the\s)?(?P<name>(?:[A-Z][\w'&.-]*|\d\w*)(?:\s(?:(?:[A-Z][\w'&.-]*)|of|and|the|&|de|la|le)(?!\w))*)"
+)
+_FOR = re.compile(
+    r"\s(?:for|on)\s(?:(?:a|an|the|my|some|our)\s)?(?P<name>[a-z][\w' -]{1,30}?)"
+    r"(?=\s(?:at|to|from|in|on|today|yesterday|this)\b|[,.;!?]|$)",
+    re.IGNORECASE,
+)
+_TAIL = re.compile(
+    r"(?:\b(?:it|that|this|they|which)\b|^)\s*(?:was|is|were|'s|should be|should have been|should read|as)?"
+    r"\s*(?:actually|really|more like|about)?\s*$",
+    re.IGNORECASE,
+)
+_DELTA = re.compile(
+    r"^\s?(?:more|less|fewer|higher|lower|longer|shorter|better|worse|faster|slower|above|below|over|under|off|away|ago|old"
+    r"|years?|later|earlier|ahead|left|to go|short|each|apart|per|a (?:day|week|month|year|night))\b",
+    re.IGNORECASE,
+)
+_WHEN = re.compile(
+    r"(?:\s|^)(?:this (?:morning|afternoon|evening)|last night|today|tonight|now|just now|right now|~|about|around)\s*$",
+    re.IGNORECASE,
+)
+_SOME_WORD = re.compile(r"\b(?:hours?|minutes?|km|miles?|steps|pages|kg|euros?|dollars?)\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class _Clause:
+    """One quantity in its sentence: what stands before it, since the last turn, and behind it, up to the next quantity."""
+
+    sentence: str
+    scope: str
+    before: str
+    after: str
+    quantity: Quantity
+
+
+def told_in(text: str, style: Style) -> list[Finding]:
+    """The findings of a stretch of ``spoken`` text, in their order; records are left at 0."""
+    found: list[Finding] = []
+    for match in SENTENCE.finditer(text):
+        if any(letter.isdigit() for letter in match[0]) or _SOME_WORD.search(match[0]):
+            found += [
+                replace(each, start=each.start + match.start(), end=each.end + match.start())
+                for each in _told(match[0], style)
+            ]
+    return found
+
+
+def _told(sentence: str, style: Style) -> list[Finding]:
+    if sentence.rstrip().endswith("?") and ASKS.match(sentence):
+        return []
+    found: list[Finding] = []
+    held = quantities(sentence, style)
+    measured = [quantity for quantity in held if quantity.parsed.kind != "date"]
+    corrects = CORRECTS.search(sentence) is not None
+    for at, quantity in enumerate(measured):
+        begin = measured[at - 1].end if at else 0
+        end = measured[at + 1].start if at + 1 < len(measured) else len(sentence)
+        before = sentence[: quantity.start]
+        turns = [turn.end() for turn in TURNS.finditer(before)]
+        scope = before[turns[-1] :] if turns else before
+        clause = _Clause(sentence, scope, sentence[begin : quantity.start], sentence[quantity.end : end], quantity)
+        found += [replace(each, corrects=corrects) for each in _of_clause(clause, corrects)]
+    return found
+
+
+def _of_clause(clause: _Clause, corrects: bool) -> list[Finding]:
+    quantity = clause.quantity
+    if _DELTA.match(clause.after) or _negated(clause, corrects):
+        return []
+    name, confidence = _name(clause)
+    if name is None:
+        if corrects and _TAIL.search(_without_correction(clause.before)):
+            return [Finding("", quantity.start, quantity.end, quantity.parsed, 0.8)]
+        return []
+    doubtful = 0.1 if quantity.parsed.doubt else 0.0
+    findings = _pressure(name, clause, confidence - doubtful)
+    return findings + _beside_money(clause, name)
+
+
+def _negated(clause: _Clause, corrects: bool) -> bool:
+    scope = _without_correction(clause.scope) if corrects else clause.scope
+    return NOT_SO.search(scope) is not None
+
+
+def _without_correction(text: str) -> str:
+    return CORRECTS.sub(lambda found: " " * len(found[0]), text)
+
+
+def _name(clause: _Clause) -> tuple[str | None, float]:
+    """What the quantity is of, and how sure that is; None where the sentence does not say."""
+    quantity, before = clause.quantity, clause.before
+    others = OTHERS.search(clause.scope) is not None
+    if (clocked := _CLOCKS.search(before)) and quantity.parsed.kind == "time" and not others:
+        return CLOCKED[clocked["verb"].lower()], 0.9
+    if quantity.parsed.kind == "time":
+        return None, 0.0
+    if not others and (name := _of_verb(clause)):
+        return name, 0.9
+    if not others and (of := _OF.match(clause.after)) and (_COUNTS.search(before) or not before.strip(" ,")):
+        return of["noun"].lower(), 0.85
+    if name := _of_copula(before, quantity.parsed):
+        return name, 0.8
+    if (metric := _metric_before(before)) and not others:
+        return metric, 0.85
+    if not others and (name := _counted(clause)):
+        return name, 0.8
+    unit = quantity.parsed.unit or ""
+    if not others and unit in NOUN_OF_UNIT:
+        return NOUN_OF_UNIT[unit], 0.7
+    return None, 0.0
+
+
+def _of_verb(clause: _Clause) -> str | None:
+    match = _VERB.search(clause.before) or (_VERB.search(clause.scope) if _and_only(clause.before) else None)
+    if match is None:
+        return None
+    parsed = clause.quantity.parsed
+    unit = "money" if parsed.kind == "money" else parsed.unit or ""
+    name = VERBS[match["verb"].lower()].get(unit)
+    if name is None or clause.before is clause.scope:
+        return name if name is None else _checked(name, match["gap"])
+    return _checked(name, match["gap"]) if _VERB.search(clause.before) else name
+
+
+def _checked(name: str, gap: str) -> str | None:
+    return name if _GAP.match(gap) else None
+
+
+def _and_only(between: str) -> bool:
+    """``ran 5 km in 25 min``: the verb of the quantity before is this one's too."""
+    return re.fullmatch(r"\s*(?:in|and|for|,|at|within)?\s*(?:just|about|only)?\s*", between, re.IGNORECASE) is not None
+
+
+def _of_copula(before: str, parsed: Parsed) -> str | None:
+    match = _COPULA.search(before)
+    if match is None:
+        return None
+    phrase = re.split(
+        r"[,;:(]|\b(?:and|but|that|because|while|since|with|so|then|where|when|think|says?|know|guess)\b",
+        match["np"],
+        flags=re.I,
+    )[-1]
+    mine = re.search(r"\b(?:my|our)\b", phrase, re.IGNORECASE)
+    phrase = phrase[mine.end() :] if mine else phrase
+    words = phrase.split()
+    while words and words[0].lower() in NO_NAMES | {"this", "today's"}:
+        words = words[1:]
+    while words and words[-1].lower() in NO_NAMES | {"today", "yesterday", "now", "currently", "level", "reading"}:
+        words = words[:-1]
+    name = name_of(" ".join(words))
+    if name is None or any(word.lower() in NO_NAMES or word.isdigit() for word in words) or len(words) > 4:
+        return None
+    known = name.lower() in METRICS
+    weak = match["verb"].lower() in _WEAK
+    if parsed.kind == "ratio" and not known:
+        return None
+    if weak and not known and not (mine or parsed.unit):
+        return None
+    if match["verb"].lower() in ("of", "at") and not known:
+        return None
+    return name
+
+
+def _metric_before(before: str) -> str | None:
+    before = before[-60:]
+    while _WHEN.search(before):
+        before = _WHEN.sub("", before)
+    if not re.search(r"\w\s*$", before):
+        return None
+    words = re.findall(r"[\w'%]+", before)
+    for length in (3, 2, 1):
+        tail = " ".join(words[-length:])
+        if len(words) >= length and tail.lower() in METRICS:
+            return tail
+    return None
+
+
+def _counted(clause: _Clause) -> str | None:
+    """``did 20 push-ups``: the thing counted, where the number has no unit of its own."""
+    parsed = clause.quantity.parsed
+    if not _COUNTS.search(clause.before) and not _and_counts(clause):
+        return None
+    if parsed.unit in ("steps", "kcal"):
+        return "steps" if parsed.unit == "steps" else "calories"
+    if parsed.kind != "number" or parsed.unit is not None or parsed.number is None:
+        return None
+    noun = _NOUN.match(clause.after)
+    if noun is None:
+        return None
+    words = [word for word in noun["noun"].split() if word.lower() not in NO_NAMES]
+    if not words or words[0] != noun["noun"].split()[0]:
+        return None
+    first = words[0]
+    plural = first.lower().endswith("s") and not first.lower().endswith("ss")
+    return first.lower() if plural or parsed.number == 1 else " ".join(words).lower() if words[-1].endswith("s") else None
+
+
+def _and_counts(clause: _Clause) -> bool:
+    """``did 20 push-ups and 30 squats``: the verb of the count before."""
+    joined = re.fullmatch(r"\s[\w-]+(?:\s[\w-]+)?\s?(?:,|,?\sand|&)\s", clause.before)
+    return joined is not None and _SOME_COUNT.search(clause.scope) is not None
+
+
+def _pressure(name: str, clause: _Clause, confidence: float) -> list[Finding]:
+    quantity = clause.quantity
+    parsed = quantity.parsed
+    if parsed.kind != "ratio" or name.lower() not in PRESSURE or parsed.number is None:
+        return [Finding(name, quantity.start, quantity.end, parsed, confidence)]
+    written = clause.sentence[quantity.start : quantity.end]
+    upper, lower = re.findall(r"\d+", written)[:2]
+    second = quantity.start + written.index(lower, len(upper))
+    return [
+        Finding(
+            f"{name} systolic",
+            quantity.start,
+            quantity.start + len(upper),
+            Parsed("number", float(upper), "mmHg"),
+            confidence,
+        ),
+        Finding(f"{name} diastolic", second, second + len(lower), Parsed("number", float(lower), "mmHg"), confidence),
+    ]
+
+
+def _beside_money(clause: _Clause, name: str) -> list[Finding]:
+    """Where and on what money was spent: ``at Blue Bottle``, ``for lunch``."""
+    if clause.quantity.parsed.kind != "money" or name not in ("paid", "spent", "tip", "donated"):
+        return []
+    found = []
+    offset = clause.quantity.end
+    for attribute, pattern in (("merchant", _PLACE), ("item", _FOR)):
+        match = pattern.search(clause.after)
+        if match is not None and match["name"].split()[0].lower() not in NO_NAMES:
+            said = match["name"].rstrip(" .,")
+            parsed = Parsed("text", text=said.lower())
+            found.append(
+                Finding(attribute, offset + match.start("name"), offset + match.start("name") + len(said), parsed, 0.8)
+            )
+    return sorted(found, key=lambda finding: finding.start)

@@ -1,0 +1,153 @@
+"""One message's text to findings: tables, pairs, lists, sentences, in this order; what one takes the next leaves alone."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from operators.extract.finding import Finding, in_records, records_of, shifted
+from operators.extract.folding import folded, spoken
+from operators.extract.lexicon import NOT_SO
+from operators.extract.markdown import tables_in
+from operators.extract.pairs import listed_in, pairs_in
+from operators.extract.prose import SENTENCE, told_in
+from operators.extract.values import Style, day_named, leading_value, quantities
+
+LONGEST = 200_000
+"""Characters of a message that are read; what stands behind them is left to retrieval."""
+
+_BULLET = re.compile(r"^\s*(?:[-*+\u2022\u00b7]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?")
+_HEADING = re.compile(r"^\s*#{1,6}\s+")
+_MARKS = re.compile(r"\*\*|__")
+_ITEM = re.compile(r"^\s*(?:[-*+\u2022]\s+)?[^\W\d_][^:=\n]{0,40}[:=]\s*\S")
+_WEEKDAY = re.compile(
+    r"^(?P<day>(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?|yesterday)\b\.?\s*(?:$|[:,-])", re.IGNORECASE
+)
+_SOME_DAY = re.compile(r"\b(?:yesterday|(?:on|last|this past)\s(?:mon|tues|wednes|thurs|fri|satur|sun)day)\b", re.IGNORECASE)
+
+
+def observe_text(text: str, style: Style) -> list[Finding]:
+    """The findings of a message, by record and place. Places are character offsets into ``text``."""
+    plain = _MARKS.sub("  ", spoken(folded(text[:LONGEST])))
+    if not any(letter.isdigit() for letter in plain) and ":" not in plain and "=" not in plain and "|" not in plain:
+        return _grouped(told_in(plain, style))
+    lines = _lines(plain)
+    tables = tables_in(lines, style)
+    inside = {row for table in tables for row in range(table.first, table.last)}
+    texts = sum(1 for row, (_, line) in enumerate(lines) if row not in inside and _ITEM.match(line)) >= 2
+    found: list[Finding] = []
+    block: list[Finding] = []
+    planned = False
+    for row, (offset, line) in enumerate(lines):
+        table = next((table for table in tables if table.first == row), None)
+        if table is not None:
+            found, block = _closed(found, block)
+            found += shifted(table.findings, records_of(found))
+        if row in inside:
+            continue
+        planned = _planned(line, planned)
+        if planned:
+            continue
+        day = _day(line, offset, style)
+        if day is not None:
+            found, block = _closed(found, block)
+            block.append(day)
+            line = " " * (day.end - offset) + re.sub(r"^\s*[:,-]", lambda m: " " * len(m[0]), line[day.end - offset :])
+        block += _of_line(line, offset, style, texts=texts)
+    found, _ = _closed(found, block)
+    return found
+
+
+def _lines(text: str) -> list[tuple[int, str]]:
+    lines, at = [], 0
+    for line in text.split("\n"):
+        lines.append((at, line))
+        at += len(line) + 1
+    return lines
+
+
+def _of_line(line: str, offset: int, style: Style, *, texts: bool) -> list[Finding]:
+    head = _BULLET.match(line) or _HEADING.match(line)
+    if head is not None:
+        line = " " * head.end() + line[head.end() :]
+    paired = pairs_in(line, style, texts=texts)
+    found = list(paired.findings)
+    for start, end in paired.rest:
+        listed = listed_in(line[start:end], style)
+        found += _moved(listed.findings, start)
+        for begin, stop in listed.rest:
+            found += _moved(told_in(line[start + begin : start + stop], style), start + begin)
+    found = sorted(found, key=lambda finding: finding.start)
+    return _moved(found + _days_of(line, found, style), offset)
+
+
+def _days_of(line: str, found: list[Finding], style: Style) -> list[Finding]:
+    """The day that a line's sentences tell of: a date in one with findings, or ``yesterday`` where it is of all."""
+    if any(finding.attribute.lower() == "date" or not finding.attribute for finding in found):
+        return []
+    days: list[Finding] = []
+    for match in SENTENCE.finditer(line):
+        inside = [finding for finding in found if match.start() <= finding.start < match.end()]
+        if not inside or any(finding.parsed.kind == "date" for finding in inside):
+            continue
+        dated = [quantity for quantity in quantities(match[0], style) if quantity.parsed.kind == "date"]
+        days += [Finding("date", match.start() + day.start, match.start() + day.end, day.parsed, 0.8) for day in dated]
+        named = list(_SOME_DAY.finditer(match[0]))
+        if len(named) == 1 and not dated and (len(found) == 1 or not match[0][: named[0].start()].strip(" -*")):
+            start = match.start() + named[0].start()
+            days.append(Finding("date", start, start + len(named[0][0]), day_named(named[0][0], style), 0.7))
+    return days if len(days) == 1 else []
+
+
+def _planned(line: str, before: bool) -> bool:
+    """Whether a list stands below a heading such as ``Goals for next week:``, which says that none of it is so."""
+    bare = line.strip(" *#")
+    if bare.endswith(":"):
+        return NOT_SO.search(bare) is not None
+    return before and bool(bare)
+
+
+def _day(line: str, offset: int, style: Style) -> Finding | None:
+    """The day at the head of a line, to which what follows belongs."""
+    head = _BULLET.match(line) or _HEADING.match(line)
+    start = head.end() if head is not None else len(line) - len(line.lstrip())
+    rest = line[start:]
+    if named := _WEEKDAY.match(rest):
+        return Finding("date", offset + start, offset + start + len(named["day"]), day_named(named["day"], style), 0.8)
+    dated = leading_value(rest, style)
+    if dated is not None and dated.parsed.kind == "date" and re.match(r"\s*(?:$|[:,|-])", rest[dated.end :]):
+        return Finding("date", offset + start + dated.start, offset + start + dated.end, dated.parsed, 0.85)
+    return None
+
+
+def _moved(findings: list[Finding], by: int) -> list[Finding]:
+    return [replace(finding, start=finding.start + by, end=finding.end + by) for finding in findings]
+
+
+def _closed(found: list[Finding], block: list[Finding]) -> tuple[list[Finding], list[Finding]]:
+    """The block's findings after those found so far, in records of their own; a day by itself is none."""
+    if all(finding.attribute == "date" for finding in block):
+        return found, []
+    return found + shifted(_grouped(block), records_of(found)), []
+
+
+def _grouped(findings: list[Finding]) -> list[Finding]:
+    """Corrections carried out, then records. One that names no attribute is of the last finding of its kind and unit."""
+    kept: list[Finding] = []
+    for finding in findings:
+        if not finding.corrects:
+            kept.append(finding)
+            continue
+        at = next((at for at in reversed(range(len(kept))) if _same(kept[at], finding)), None)
+        if at is None:
+            kept.append(finding)
+        else:
+            kept[at] = replace(finding, attribute=kept[at].attribute, corrects=False)
+    return in_records(kept)
+
+
+def _same(earlier: Finding, later: Finding) -> bool:
+    if later.attribute:
+        return earlier.attribute.casefold() == later.attribute.casefold()
+    parsed, other = earlier.parsed, later.parsed
+    return parsed.kind == other.kind and (parsed.unit == other.unit or other.unit is None) and earlier.attribute != "date"
