@@ -16,6 +16,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from operators.errors import SettingsError
+from operators.extract.extraction import Extraction, ExtractorKind, ReaderKind
 
 MIB = 1 << 20
 
@@ -91,6 +92,23 @@ class EncoderSettings(Section):
     """Texts in one block of encoding work."""
 
 
+class ExtractSettings(Section):
+    """How observations are made of rounds and their pictures."""
+
+    kind: ExtractorKind = "rules"
+    """``rules``: patterns and layout, no model server. ``none``: no observations."""
+    ocr: ReaderKind = "rapidocr"
+    """What reads the text of pictures. ``none``: pictures give no observations."""
+    max_side: Annotated[int, Field(ge=320)] = 1600
+    """Pixels of the longer side that a picture is read at; smaller is faster and misses small print."""
+    block_pictures: Positive = 8
+    """Pictures in one block of reading."""
+
+    def chosen(self) -> Extraction:
+        """The same as the operators take it."""
+        return Extraction(self.kind, self.ocr, self.max_side)
+
+
 class RetrievalSettings(Section):
     """How a search finds and fuses rounds."""
 
@@ -121,6 +139,10 @@ class RaySettings(Section):
     """CPUs of one encoder; it uses exactly as many threads."""
     encode_gpus: Annotated[float, Field(ge=0.0)] = 0.0
     """GPUs (or a share of one) of one encoder."""
+    picture_actors: Positive | None = None
+    """Readers of pictures at once; null: as many as the cluster's CPUs carry."""
+    picture_cpus: Positive = 1
+    """CPUs of one reader; it uses exactly as many threads."""
 
 
 class RetainSettings(Section):
@@ -146,6 +168,7 @@ class Settings(Section):
     sources: SourceSettings = SourceSettings()
     pictures: PictureSettings = PictureSettings()
     encoder: EncoderSettings = EncoderSettings()
+    extract: ExtractSettings = ExtractSettings()
     retrieval: RetrievalSettings = RetrievalSettings()
     ray: RaySettings = RaySettings()
     retain: RetainSettings = RetainSettings()
@@ -180,8 +203,8 @@ def config_fingerprint(settings: Settings) -> str:
     Equal for two runs that may continue each other: where the work runs, how hard a commit tries, what ``gc`` keeps and
     how a search ranks are left out.
     """
-    shaping = settings.model_dump(mode="json", include={"store", "sources", "pictures", "encoder"})
-    del shaping["encoder"]["block_units"]
+    shaping = settings.model_dump(mode="json", include={"store", "sources", "pictures", "encoder", "extract"})
+    del shaping["encoder"]["block_units"], shaping["extract"]["block_pictures"]
     return hashlib.sha256(json.dumps(shaping, sort_keys=True).encode()).hexdigest()[:16]
 
 

@@ -1,6 +1,7 @@
 """The main job: histories in, one published snapshot out.
 
-find sources > survey > read into fragments > merge per bucket > encode what is missing > finish buckets > commit.
+find sources > survey > read into fragments > merge per bucket > encode what is missing > read pictures > observe
+and finish buckets > commit.
 """
 
 from __future__ import annotations
@@ -87,6 +88,8 @@ class BackfillReport:
     unread_columns: tuple[str, ...]
     encoded: int
     found: int
+    observations: int
+    pictures_read: int
     seconds: float
     startup_seconds: float
     stage_seconds: Mapping[str, float]
@@ -136,6 +139,8 @@ def backfill(request: BackfillRequest, settings: Settings, progress: Callable[[P
         unread_columns=outcome.unread_columns,
         encoded=outcome.tally.encoded,
         found=outcome.tally.found,
+        observations=snapshot.observations,
+        pictures_read=outcome.tally.read,
         seconds=time.monotonic() - began,
         startup_seconds=startup,
         stage_seconds=dict(watch.seconds),
@@ -233,6 +238,7 @@ class _Job:
             config=config_fingerprint(self.settings),
             buckets=self.spec.buckets,
             encoder=json.dumps(dict(self.spec.encoder), sort_keys=True),
+            extraction=self.settings.extract.chosen().fingerprint,
             columns=tuple(sorted((self.request.columns or {}).items())),
         )
 

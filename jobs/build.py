@@ -13,6 +13,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from jobs.blocks import NEEDED, SHARED, blocks_of
+from jobs.encode import VECTORS
+from jobs.observe import needed_pictures, observe_bucket
+from operators.extract.extraction import Extraction
 from operators.merge import FRAGMENT, IN_PARTS, PIECES, RANKS, Merged, merge_rounds, users_of
 from operators.records import (
     CONTENT_KEY,
@@ -27,7 +31,6 @@ from operators.records import (
     Round,
     round_of_row,
     round_rows,
-    vectors_by_key,
 )
 from operators.sources.rejoin import rejoined
 from operators.store.manifest import (
@@ -46,12 +49,6 @@ from operators.store.objects import ObjectStore
 from operators.store.tables import read_table, read_table_verified, read_vectors, write_table, write_vectors
 from operators.units import embedding_texts, units_of
 
-SHARED = "shared"
-"""Where a run keeps the vectors of texts that several of its buckets want."""
-
-NEEDED = pa.schema([pa.field(CONTENT_KEY, pa.binary(16), nullable=False), pa.field("text", pa.string(), nullable=False)])
-"""Texts that want a vector: each once, long ones first, so that blocks are even inside and the last ones are quick."""
-
 _VECTOR_ROWS = 65_536
 
 
@@ -66,6 +63,7 @@ class Draft:
     units: DataFile
     users: DataFile
     needed: DataFile
+    pictures: DataFile
     counts: Counts
     digest: str
     added: int
@@ -77,7 +75,7 @@ class Draft:
     @classmethod
     def from_dict(cls, raw: Mapping[str, Any]) -> Draft:
         """The inverse of ``asdict``, as JSON gives it back."""
-        files = {name: DataFile(**raw[name]) for name in ("rounds", "units", "users", "needed")}
+        files = {name: DataFile(**raw[name]) for name in ("rounds", "units", "users", "needed", "pictures")}
         return cls(**{**raw, **files, "counts": Counts(**raw["counts"])})
 
 
@@ -122,7 +120,11 @@ class MergeOutcome:
 
 
 def merge_bucket(
-    objects: ObjectStore, prefix: str, order: MergeOrder, spans: Callable[[str], Sequence[tuple[int, int]]]
+    objects: ObjectStore,
+    prefix: str,
+    order: MergeOrder,
+    spans: Callable[[str], Sequence[tuple[int, int]]],
+    extraction: Extraction,
 ) -> MergeOutcome:
     """Merge a bucket's new rounds into what it holds and write its rounds, units and users below ``prefix``."""
     base = read_table_verified(objects, order.base.files[ROUNDS_FILE]) if order.base else ROUNDS.empty_table()
@@ -131,7 +133,8 @@ def merge_bucket(
     merged = merge_rounds(base, incoming)
     if merged.added == merged.replaced == merged.moved == 0 and len(base) == held:
         return MergeOutcome(order.bucket, merged.unchanged, merged.superseded, None)
-    return MergeOutcome(order.bucket, merged.unchanged, merged.superseded, _draft(objects, prefix, order, merged, spans))
+    draft = _draft(objects, prefix, order, merged, spans, extraction)
+    return MergeOutcome(order.bucket, merged.unchanged, merged.superseded, draft)
 
 
 def _draft(
@@ -140,6 +143,7 @@ def _draft(
     order: MergeOrder,
     merged: Merged,
     spans: Callable[[str], Sequence[tuple[int, int]]],
+    extraction: Extraction,
 ) -> Draft:
     units = units_of(merged.rounds, spans)
     users = users_of(merged.rounds, units)
@@ -147,6 +151,7 @@ def _draft(
     held = _held_keys(objects, prefix, order.bucket, order.base)
     needed = wanted.filter(pc.invert(pc.is_in(wanted[CONTENT_KEY], value_set=held)))
     needed = needed.take(pc.sort_indices(pc.binary_length(needed["text"]), sort_keys=[("", "descending")]))
+    pictures = needed_pictures(objects, prefix, order.bucket, merged.rounds, order.base, extraction)
     revision = uuid.uuid4().hex
     home = f"{prefix}/data/{order.bucket:05d}-{revision}"
     return Draft(
@@ -157,6 +162,7 @@ def _draft(
         units=write_table(objects, f"{home}/units.parquet", units, UNITS),
         users=write_table(objects, f"{home}/users.parquet", users, USERS),
         needed=write_table(objects, f"{prefix}/needed/{order.bucket:05d}-{revision}.parquet", needed, NEEDED),
+        pictures=write_table(objects, f"{prefix}/needed/pictures-{order.bucket:05d}-{revision}.parquet", pictures, NEEDED),
         counts=_counts(users),
         digest=add_digests(users["digest"].to_pylist()),
         added=merged.added,
@@ -246,34 +252,40 @@ def _held_keys(objects: ObjectStore, prefix: str, bucket: int, base: BucketFiles
     if base:
         found += read_table(objects, base.files[UNITS_FILE], columns=[CONTENT_KEY])[CONTENT_KEY].chunks
     for home in (f"{bucket:05d}", SHARED):
-        for key in vector_blocks(objects, prefix, home):
+        for key in blocks_of(objects, prefix, VECTORS, home):
             with objects.open(key) as handle:
                 found += pq.ParquetFile(handle).read(columns=[CONTENT_KEY])[CONTENT_KEY].chunks
     return pa.concat_arrays([array.cast(pa.binary(16)) for array in found]).unique().drop_null()
 
 
-def vector_blocks(objects: ObjectStore, prefix: str, home: str) -> list[str]:
-    """Keys of the encoded blocks of a bucket (``home`` = five digits) or of the shared texts; each is whole."""
-    return [info.key for info in objects.list(f"{prefix}/vectors/{home}/")]
+def finish_bucket(
+    objects: ObjectStore, prefix: str, draft: Draft, base: BucketFiles | None, dim: int, extraction: Extraction
+) -> BucketFiles:
+    """Write the draft's vectors, row i for unit i, and its observations; say what the finished bucket holds."""
+    home = draft.rounds.path.removesuffix("/rounds.parquet")
+    rounds = read_table(objects, draft.rounds)
+    observed = observe_bucket(objects, prefix, home, draft.bucket, rounds, base, extraction)
+    files = {ROUNDS_FILE: draft.rounds, UNITS_FILE: draft.units, USERS_FILE: draft.users, **observed}
+    files[VECTORS_FILE] = _write_vectors(objects, prefix, f"{home}/vectors.npy", draft, base, dim)
+    return BucketFiles(draft.revision, files, draft.counts, draft.digest, extraction.fingerprint)
 
 
-def finish_bucket(objects: ObjectStore, prefix: str, draft: Draft, base: BucketFiles | None, dim: int) -> BucketFiles:
-    """Write the draft's vectors, row i for unit i, and say what the finished bucket holds."""
+def _write_vectors(
+    objects: ObjectStore, prefix: str, key: str, draft: Draft, base: BucketFiles | None, dim: int
+) -> DataFile:
     keys = read_table(objects, draft.units, columns=[CONTENT_KEY])[CONTENT_KEY].combine_chunks()
     pool = _VectorPool(dim)
     for home in (f"{draft.bucket:05d}", SHARED):
-        for key in vector_blocks(objects, prefix, home):
-            with objects.open(key) as handle:
+        for block in blocks_of(objects, prefix, VECTORS, home):
+            with objects.open(block) as handle:
                 pool.add_block(pq.ParquetFile(handle).read(), keys)
     if base:
         base_keys = read_table(objects, base.files[UNITS_FILE], columns=[CONTENT_KEY])[CONTENT_KEY].combine_chunks()
         pool.add(base_keys, read_vectors(objects, base.files[VECTORS_FILE], 0, base.files[VECTORS_FILE].rows))
-    key = draft.rounds.path.removesuffix("rounds.parquet") + "vectors.npy"
     vectors = write_vectors(objects, key, pool.rows(keys), dim)
     if vectors.rows != len(keys):
         raise RuntimeError(f"{key}: {vectors.rows} vectors for {len(keys)} units")
-    files = {ROUNDS_FILE: draft.rounds, UNITS_FILE: draft.units, USERS_FILE: draft.users, VECTORS_FILE: vectors}
-    return BucketFiles(revision=draft.revision, files=files, counts=draft.counts, digest=draft.digest)
+    return vectors
 
 
 class _VectorPool:
@@ -310,37 +322,3 @@ class _VectorPool:
             known = filled >= 0
             rows[known] = vectors[filled[known]]
             yield rows
-
-
-def vector_block(keys: pa.Array, vectors: np.ndarray) -> pa.Table:
-    """Content keys and their vectors as a table of ``vectors_by_key``."""
-    dim = vectors.shape[1]
-    flat = pa.array(np.ascontiguousarray(vectors, dtype=np.float16).reshape(-1), pa.float16())
-    return pa.table(
-        {CONTENT_KEY: keys.cast(pa.binary(16)), "vector": pa.FixedSizeListArray.from_arrays(flat, dim)},
-        schema=vectors_by_key(dim),
-    )
-
-
-def shared_keys(read: Callable[[], Iterable[pa.Array]], limit: int) -> pa.Array:
-    """Content keys that stand in more than one of the arrays (each holds a key once): at most ``limit``, the most wanted.
-
-    ``read`` is called twice. The first time keys are told apart by eight of their sixteen bytes, so that no more than that
-    is held of each; keys are hashes, and one that shares those bytes with another costs a place at most.
-    """
-    heads = np.concatenate([np.empty(0, np.uint64), *map(_heads, read())])
-    heads.sort()
-    often, counts = np.unique(heads[1:][heads[1:] == heads[:-1]], return_counts=True)
-    wanted = often[np.argsort(-counts, kind="stable")][:limit]
-    del heads
-    once = again = pa.array([], pa.binary(16))
-    for keys in read() if len(wanted) else ():
-        found = keys.filter(pa.array(np.isin(_heads(keys), wanted)))
-        again = pa.concat_arrays([again, found.filter(pc.is_in(found, value_set=once))]).unique()
-        once = pa.concat_arrays([once, found]).unique()
-    return again[:limit]
-
-
-def _heads(keys: pa.Array) -> np.ndarray:
-    words = np.frombuffer(keys.buffers()[1] or b"", np.uint64).reshape(-1, 2)
-    return words[keys.offset : keys.offset + len(keys), 0]

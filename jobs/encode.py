@@ -1,43 +1,34 @@
-"""Encoding in bulk: texts that want vectors stream through a pool of encoders into blocks that later buckets pick up."""
+"""What is done once for each text and each picture: encoding, and reading the text of pictures; by many workers."""
 
 from __future__ import annotations
 
-import hashlib
-import json
-from collections.abc import Callable, Iterator, Sequence
-from functools import cache, partial
-from itertools import accumulate
+from collections.abc import Callable, Sequence
 
+import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from jobs.build import NEEDED, SHARED, Draft, shared_keys, vector_block
-from jobs.stages import RESULTS, Resources, Stage, Work, through
+from jobs.blocks import Do, Sizes, Wanted, do_in_blocks
+from jobs.stages import Resources
 from operators.encode.text import TextEncoder
-from operators.records import CONTENT_KEY
-from operators.store.manifest import DataFile
+from operators.errors import ExtractorError, ObjectNotFound
+from operators.extract.ocr import PictureReader
+from operators.extract.page import PictureText
+from operators.extract.texts import picture_rows
+from operators.records import CONTENT_KEY, media_key, vectors_by_key
 from operators.store.objects import ObjectStore
-from operators.store.tables import iter_table, read_table, write_table
 
-_SHARED_LIMIT = 50_000
-"""Most texts that are encoded once for several buckets: every bucket looks through them. Beyond it, once per bucket."""
-
-_LOOKED_THROUGH = 1_000_000
-"""Most texts among which those are looked for: what the driver holds at that time is bounded, however long the history."""
-
-_BLOCKS_A_WORKER = 16
-"""At least so many blocks for each worker, where there are texts enough: the last to finish is waited for by all."""
+VECTORS, PICTURE_TEXT = "vectors", "picture-texts"
+"""Parts of a run: where the blocks of each stand."""
 
 _SMALLEST_BLOCK = 64
+_FEW_PICTURES = 4
+"""Pictures that are read sooner than Ray starts a worker for them."""
 
-_MOST_BLOCKS = 20_000
-"""Beyond so many, blocks grow: the driver holds an order for each."""
 
-
-def encode_drafts(
+def encode_texts(
     objects: ObjectStore,
     prefix: str,
-    drafts: Sequence[Draft],
+    wanted: Sequence[Wanted],
     *,
     load_encoder: Callable[[], TextEncoder],
     dim: int,
@@ -46,106 +37,82 @@ def encode_drafts(
     resources: Resources,
     encoded: Callable[[int], None],
 ) -> int:
-    """Encode what the drafts need and write it in blocks below ``prefix``; returns the number of texts encoded.
+    """Encode the texts that are wanted (``blocks.NEEDED``); returns how many were."""
 
-    A text that several buckets need is encoded once. A block holds ``block_units`` texts, fewer where the workers would
-    share the work unevenly, more where there would be too many. ``encoded`` is told the size of each block as it is written.
-    """
-    shared = write_shared(objects, prefix, drafts)
-    wanted = sum(draft.needed.rows for draft in drafts)
-    block = min(block_units, max(_SMALLEST_BLOCK, wanted // (workers * _BLOCKS_A_WORKER)))
-    block = max(block, wanted // _MOST_BLOCKS)
-    orders = list(_orders(drafts, shared, block))
-    if not orders:
-        return 0
-    work = partial(_encode_work, objects, prefix, load_encoder, dim)
-    stage = Stage("encode", work, RESULTS, resources, workers=min(workers, len(orders)), batch_rows=1)
-    total = 0
-    for row in through(stage, orders):
-        encoded(row["units"])
-        total += row["units"]
-    return total
+    def make() -> Do:
+        encoder = load_encoder()
 
+        def encode(table: pa.Table) -> pa.Table:
+            vectors = encoder.encode(table["text"].to_pylist())
+            if vectors.shape != (len(table), dim):
+                raise RuntimeError(f"the encoder made {vectors.shape} of {len(table)} texts")
+            return vector_block(table[CONTENT_KEY].combine_chunks(), vectors)
 
-def _encode_work(objects: ObjectStore, prefix: str, load_encoder: Callable[[], TextEncoder], dim: int) -> Work:
-    """Reads the texts of an order, encodes them and writes their vectors: an order that is done is done for good.
+        return encode
 
-    The three are one stage: Ray joins stages that follow each other and then bundles orders until their few rows fill a
-    batch of the last one, so that one worker would get them all.
-    """
-    encoder = load_encoder()
-    left_out = cache(partial(_keys_of, objects))
-
-    def encode(task: str) -> str:
-        order = json.loads(task)
-        table = read_table(objects, DataFile(**order["file"]), start=order["start"], count=order["count"])
-        if order["leave_out"]:
-            table = table.filter(pc.invert(pc.is_in(table[CONTENT_KEY], value_set=left_out(DataFile(**order["leave_out"])))))
-        vectors = encoder.encode(table["text"].to_pylist())
-        if vectors.shape != (len(table), dim):
-            raise RuntimeError(f"the encoder made {vectors.shape} of {len(table)} texts")
-        if len(table):
-            block = vector_block(table[CONTENT_KEY].combine_chunks(), vectors)
-            name = hashlib.sha256(b"".join(block[CONTENT_KEY].to_pylist())).hexdigest()[:32]
-            write_table(objects, f"{prefix}/vectors/{order['home']}/{name}.parquet", block, block.schema)
-        return json.dumps({"units": len(table)})
-
-    def work(batch: pa.Table) -> pa.Table:
-        return pa.table({"result": [encode(task) for task in batch["task"].to_pylist()]}, schema=RESULTS)
-
-    return work
+    return do_in_blocks(
+        objects,
+        prefix,
+        VECTORS,
+        wanted,
+        make=make,
+        sizes=Sizes(block_units, _SMALLEST_BLOCK),
+        workers=workers,
+        resources=resources,
+        done=encoded,
+    )
 
 
-def _keys_of(objects: ObjectStore, file: DataFile) -> pa.Array:
-    return read_table(objects, file, columns=[CONTENT_KEY])[CONTENT_KEY].combine_chunks()
+def vector_block(keys: pa.Array, vectors: np.ndarray) -> pa.Table:
+    """Content keys and their vectors as a table of ``vectors_by_key``."""
+    dim = vectors.shape[1]
+    flat = pa.array(np.ascontiguousarray(vectors, dtype=np.float16).reshape(-1), pa.float16())
+    return pa.table(
+        {CONTENT_KEY: keys.cast(pa.binary(16)), "vector": pa.FixedSizeListArray.from_arrays(flat, dim)},
+        schema=vectors_by_key(dim),
+    )
 
 
-def write_shared(objects: ObjectStore, prefix: str, drafts: Sequence[Draft]) -> DataFile | None:
-    """The texts that more than one draft needs, each once; None where there are none.
+def read_pictures(
+    objects: ObjectStore,
+    prefix: str,
+    wanted: Sequence[Wanted],
+    *,
+    load_reader: Callable[[], PictureReader],
+    block_pictures: int,
+    workers: int,
+    resources: Resources,
+    read: Callable[[int], None],
+) -> int:
+    """Read the text of the pictures that are wanted (``blocks.NEEDED``, their names as its texts); returns how many."""
 
-    Looks through as many drafts as there is room for: a text that many need stands in several of those too.
-    """
-    ends = accumulate(draft.needed.rows for draft in drafts)
-    looked = [draft for draft, end in zip(drafts, ends, strict=True) if draft.needed.rows and end <= _LOOKED_THROUGH]
-    if len(looked) < 2:
-        return None
-    keys = shared_keys(partial(_keys_needed, objects, looked), _SHARED_LIMIT)
-    if len(keys) == 0:
-        return None
-    texts = NEEDED.empty_table()
-    for draft in looked:
-        for rows in iter_table(objects, draft.needed):
-            wanted = rows.filter(pc.is_in(rows[CONTENT_KEY], value_set=keys))
-            fresh = pc.invert(pc.is_in(wanted[CONTENT_KEY], value_set=texts[CONTENT_KEY].combine_chunks()))
-            texts = pa.concat_tables([texts, wanted.filter(fresh)])
-        if len(texts) == len(keys):
-            break
-    texts = texts.take(pc.sort_indices(pc.binary_length(texts["text"]), sort_keys=[("", "descending")]))
-    name = hashlib.sha256(b"".join(sorted(keys.to_pylist()))).hexdigest()[:32]
-    return write_table(objects, f"{prefix}/needed/{SHARED}-{name}.parquet", texts.combine_chunks(), NEEDED)
+    def make() -> Do:
+        reader = load_reader()
+
+        def texts(table: pa.Table) -> pa.Table:
+            return picture_rows([(name, _read_one(objects, reader, name)) for name in table["text"].to_pylist()])
+
+        return texts
+
+    return do_in_blocks(
+        objects,
+        prefix,
+        PICTURE_TEXT,
+        wanted,
+        make=make,
+        sizes=Sizes(block_pictures, 1),
+        workers=workers,
+        resources=resources,
+        done=read,
+        few=_FEW_PICTURES,
+    )
 
 
-def _keys_needed(objects: ObjectStore, drafts: Sequence[Draft]) -> Iterator[pa.Array]:
-    for draft in drafts:
-        yield _keys_of(objects, draft.needed)
-
-
-def _orders(drafts: Sequence[Draft], shared: DataFile | None, block_units: int) -> Iterator[str]:
-    """Blocks of long texts before those of short ones (files hold the longest first): the last ones are soon done."""
-    homes = [(f"{draft.bucket:05d}", draft.needed, shared) for draft in drafts]
-    if shared is not None:
-        homes.insert(0, (SHARED, shared, None))
-    most = max((file.rows for _, file, _ in homes), default=0)
-    for start in range(0, most, block_units):
-        for home, file, leave_out in homes:
-            if start >= file.rows:
-                continue
-            yield json.dumps(
-                {
-                    "home": home,
-                    "file": file.__dict__,
-                    "start": start,
-                    "count": min(block_units, file.rows - start),
-                    "leave_out": leave_out.__dict__ if leave_out else None,
-                }
-            )
+def _read_one(objects: ObjectStore, reader: PictureReader, name: str) -> PictureText | str:
+    """What stands in the picture, or why it cannot be read: one odd picture never stops the others."""
+    try:
+        return reader.read(objects.get(media_key(name)))
+    except ObjectNotFound:
+        return "picture-missing"
+    except ExtractorError:
+        return "picture-broken"

@@ -12,7 +12,7 @@ from operators.errors import ObjectNotFound, StoreCorrupt
 from operators.sources.files import SourceFile
 from operators.store.objects import ObjectStore
 
-LAYOUT = 2
+LAYOUT = 3
 """Of a run's working files (fragments, blocks, markers): a release that lays them out otherwise begins a run of its own."""
 
 
@@ -31,6 +31,7 @@ class RunPlan:
     config: str
     buckets: int
     encoder: str
+    extraction: str = "none"
     columns: tuple[tuple[str, str], ...] = ()
     layout: int = LAYOUT
 

@@ -15,14 +15,17 @@ from typing import Any
 import pyarrow as pa
 
 from configs.settings import Settings, config_fingerprint
+from jobs.blocks import Wanted
 from jobs.build import Draft, MergeOrder, MergeOutcome, finish_bucket, merge_bucket
-from jobs.encode import encode_drafts
+from jobs.encode import encode_texts, read_pictures
 from jobs.read import ReadDone, merge_quarantine
 from jobs.run import Run
 from jobs.stages import RESULTS, Resources, Stage, Work, through
 from jobs.watch import Progress, Watch
 from operators.encode.text import TextEncoder, load_text_encoder
 from operators.errors import CommitConflict, StoreError, StoreUnavailable
+from operators.extract.extraction import Extraction
+from operators.extract.ocr import PictureReader
 from operators.records import QUARANTINE
 from operators.store.commit import latest_version, load_snapshot, publish
 from operators.store.manifest import BucketFiles, DataFile, Snapshot, StoreSpec, bucket_from_dict, bucket_to_dict
@@ -39,7 +42,7 @@ _FEW_ROUNDS = 5_000
 
 @dataclass
 class Tally:
-    """What building did, in rounds; ``encoded`` and ``found`` in texts: encoded now, or found done."""
+    """What building did, in rounds; ``encoded`` and ``found`` in texts: encoded now, or found done; ``read`` in pictures."""
 
     added: int = 0
     replaced: int = 0
@@ -47,6 +50,7 @@ class Tally:
     superseded: int = 0
     encoded: int = 0
     found: int = 0
+    read: int = 0
 
 
 @dataclass(frozen=True)
@@ -72,6 +76,11 @@ class Settler:
     heavy_cpus: int
     watch: Watch
     tally: Tally
+
+    @property
+    def extraction(self) -> Extraction:
+        """How observations are made."""
+        return self.settings.extract.chosen()
 
     def settle(self, done: Sequence[ReadDone], fresh: pa.Table, read_files: set[str]) -> tuple[Snapshot, bool]:
         """The snapshot that holds the run's work, and whether this call published it (False: nothing was new).
@@ -154,10 +163,17 @@ class Settler:
             else:
                 drafts.append(outcome.draft)
         self.watch.timed("encode", lambda: self._encode(drafts, first))
+        self.watch.timed("pictures", lambda: self._read_pictures(drafts))
         built.update(self.watch.timed("finish", lambda: self._finish(drafts, base, here)))
 
     def _merge(self, orders: Sequence[MergeOrder], here: bool) -> list[MergeOutcome]:
-        stage = Stage("merge", partial(_merge_work, self.run, self._loader(1)), RESULTS, Resources(cpus=1), batch_rows=1)
+        stage = Stage(
+            "merge",
+            partial(_merge_work, self.run, self._loader(1), self.extraction),
+            RESULTS,
+            Resources(cpus=1),
+            batch_rows=1,
+        )
         outcomes: list[MergeOutcome] = []
         for row in through(stage, [order.to_json() for order in orders], here=here):
             outcomes.append(MergeOutcome.from_dict(row))
@@ -176,10 +192,10 @@ class Settler:
             done += texts
             self.watch.tell(Progress("encode", done, total, "texts"))
 
-        self.tally.encoded += encode_drafts(
+        self.tally.encoded += encode_texts(
             self.run.objects,
             self.run.key(),
-            drafts,
+            [Wanted(draft.bucket, draft.needed) for draft in drafts],
             load_encoder=self._loader(ray.encode_cpus),
             dim=int(self.spec.encoder["dim"]),
             block_units=self.settings.encoder.block_units,
@@ -188,9 +204,33 @@ class Settler:
             encoded=encoded,
         )
 
+    def _read_pictures(self, drafts: Sequence[Draft]) -> None:
+        wanted = [Wanted(draft.bucket, draft.pictures) for draft in drafts if draft.pictures.rows]
+        if not wanted:
+            return
+        total = sum(each.file.rows for each in wanted)
+        ray = self.settings.ray
+        done = 0
+
+        def read(pictures: int) -> None:
+            nonlocal done
+            done += pictures
+            self.watch.tell(Progress("pictures", done, total, "pictures"))
+
+        self.tally.read += read_pictures(
+            self.run.objects,
+            self.run.key(),
+            wanted,
+            load_reader=partial(_load_reader, self.extraction, ray.picture_cpus),
+            block_pictures=self.settings.extract.block_pictures,
+            workers=ray.picture_actors or max(1, self.heavy_cpus // ray.picture_cpus),
+            resources=Resources(cpus=ray.picture_cpus),
+            read=read,
+        )
+
     def _finish(self, drafts: Sequence[Draft], base: Snapshot, here: bool) -> dict[int, _Built]:
         orders = [json.dumps({"draft": asdict(d), "base": _bucket_json(base.buckets.get(d.bucket))}) for d in drafts]
-        work = partial(_finish_work, self.run, int(self.spec.encoder["dim"]))
+        work = partial(_finish_work, self.run, int(self.spec.encoder["dim"]), self.extraction)
         stage = Stage("finish", work, RESULTS, Resources(cpus=1), batch_rows=1)
         finished: dict[int, _Built] = {}
         for marker in through(stage, orders, here=here):
@@ -220,6 +260,13 @@ class Settler:
         )
 
 
+def _load_reader(extraction: Extraction, threads: int) -> PictureReader:
+    reader = extraction.reader(threads)
+    if reader is None:
+        raise RuntimeError("pictures are wanted read where none are to be")
+    return reader
+
+
 def _pieces_by_bucket(done: Sequence[ReadDone]) -> dict[int, Pieces]:
     pieces: dict[int, list[tuple[str, tuple[int, ...]]]] = {}
     for task in done:
@@ -243,25 +290,25 @@ def _from_marker(marker: Mapping[str, Any]) -> _Built:
     return _Built(marker["base"], bucket_from_dict(marker["files"]), **said)
 
 
-def _merge_work(run: Run, load_encoder: Callable[[], TextEncoder]) -> Work:
+def _merge_work(run: Run, load_encoder: Callable[[], TextEncoder], extraction: Extraction) -> Work:
     encoder = load_encoder()
 
     def work(batch: pa.Table) -> pa.Table:
         orders = [MergeOrder.from_json(task) for task in batch["task"].to_pylist()]
-        outcomes = [merge_bucket(run.objects, run.key(), order, encoder.spans).to_json() for order in orders]
+        outcomes = [merge_bucket(run.objects, run.key(), order, encoder.spans, extraction).to_json() for order in orders]
         return pa.table({"result": outcomes}, schema=RESULTS)
 
     return work
 
 
-def _finish_work(run: Run, dim: int) -> Work:
+def _finish_work(run: Run, dim: int, extraction: Extraction) -> Work:
     """Finishes buckets and writes each one's done-marker, which names its files and what merging it did."""
 
     def finish(task: str) -> str:
         order = json.loads(task)
         draft = Draft.from_dict(order["draft"])
         base = bucket_from_dict(order["base"]) if order["base"] else None
-        files = finish_bucket(run.objects, run.key(), draft, base, dim)
+        files = finish_bucket(run.objects, run.key(), draft, base, dim, extraction)
         marker = {
             "bucket": draft.bucket,
             "base": draft.base,

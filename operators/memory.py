@@ -26,9 +26,12 @@ from numpy.typing import NDArray
 from operators.encode.text import TextEncoder, encoder_of, require_same
 from operators.errors import ObjectNotFound, ScopeError, StoreCorrupt, UsageError
 from operators.records import (
+    ATTRIBUTE,
+    CORRECTED_BY,
     DEFAULT_TENANT,
     IMAGES,
     ORDER,
+    ROUND,
     ROUNDS,
     SESSION,
     TIME,
@@ -41,7 +44,7 @@ from operators.records import (
 from operators.retrieve.assemble import runs_of
 from operators.retrieve.index import SIGNALS, UserIndex, check_search
 from operators.retrieve.result import SearchResult, make_result
-from operators.store.buckets import UserData, list_users, read_user
+from operators.store.buckets import UserData, list_users, read_observations, read_user
 from operators.store.commit import load_spec, pin, versions
 from operators.store.manifest import Snapshot
 from operators.store.objects import ObjectStore
@@ -128,6 +131,17 @@ class Memory:
         """The user's units (``records.UNITS`` columns) in order."""
         opened = self._open(user)
         return _frame(opened.data.units if opened else UNITS.empty_table())
+
+    def observations(self, user: str, *, round_id: str | None = None, corrected: bool = False) -> pl.DataFrame:
+        """The user's observations (``records.OBSERVATIONS`` columns) in order, of one round where it is named.
+
+        Without those that a later one takes back, unless ``corrected``, and without corrections of nothing that is known.
+        """
+        tenant, user = require_scope(self._tenant, user)
+        frame = _frame(read_observations(self._objects, self._snapshot, tenant, user)).filter(pl.col(ATTRIBUTE) != "")
+        if round_id is not None:
+            frame = frame.filter(pl.col(ROUND) == round_id)
+        return frame if corrected else frame.filter(pl.col(CORRECTED_BY).is_null())
 
     def picture(self, user: str, media: str) -> bytes | None:
         """The bytes of a picture (``records.IMAGE_TYPE`` media) of the user's rounds; None where no round of theirs has it.

@@ -1,4 +1,7 @@
-"""The records of the house: rounds, units, quarantine rows; their Arrow schemas and ids. Columns are named here, once."""
+"""The records of the house: rounds, units, observations, quarantine rows; their Arrow schemas and ids.
+
+Columns are named here, once.
+"""
 
 from __future__ import annotations
 
@@ -90,6 +93,10 @@ UNIT, KIND, SPEAKER, TEXT, CAPTION, MEDIA = "unit_id", "kind", "speaker", "text"
 MESSAGE, START, END, CONTENT_KEY = "message", "start", "end", "content_key"
 
 ASKED = "asked"
+
+OBSERVATION, RECORD, ATTRIBUTE, VALUE, NUMBER, MEASURE = "observation_id", "record", "attribute", "value", "number", "unit"
+PARSED, DOUBT, IMAGE, BOX, EXTRACTOR, CONFIDENCE = "parsed", "doubt", "image", "box", "extractor", "confidence"
+CORRECTS, CORRECTED_BY, NAMED = "corrects", "corrected_by", "named"
 
 TIMESTAMP = pa.timestamp("us", tz="UTC")
 
@@ -199,6 +206,75 @@ QUARANTINE = pa.schema(
 """
 
 
+OBSERVATIONS = pa.schema(
+    [
+        pa.field(TENANT, pa.string(), nullable=False),
+        pa.field(USER, pa.string(), nullable=False),
+        pa.field(SESSION, pa.string(), nullable=False),
+        pa.field(ROUND, pa.string(), nullable=False),
+        pa.field(ORDER, pa.int64(), nullable=False),
+        pa.field(OBSERVATION, pa.string(), nullable=False),
+        pa.field(RECORD, pa.int32(), nullable=False),
+        pa.field(ATTRIBUTE, pa.string(), nullable=False),
+        pa.field(VALUE, pa.string(), nullable=False),
+        pa.field(KIND, pa.string(), nullable=False),
+        pa.field(NUMBER, pa.float64()),
+        pa.field(MEASURE, pa.string()),
+        pa.field(PARSED, pa.string()),
+        pa.field(DOUBT, pa.string()),
+        pa.field(SPEAKER, pa.string(), nullable=False),
+        pa.field(MESSAGE, pa.int32(), nullable=False),
+        pa.field(START, pa.int32()),
+        pa.field(END, pa.int32()),
+        pa.field(IMAGE, pa.int32()),
+        pa.field(MEDIA, pa.string()),
+        pa.field(BOX, pa.list_(pa.float32(), 4)),
+        pa.field(EXTRACTOR, pa.string(), nullable=False),
+        pa.field(CONFIDENCE, pa.float32(), nullable=False),
+        pa.field(NAMED, pa.bool_(), nullable=False),
+        pa.field(CORRECTS, pa.string()),
+        pa.field(CORRECTED_BY, pa.string()),
+    ]
+)
+"""One row an observation (AdaMM, Eq. 1: attribute, source-faithful value, pointer), sorted by tenant, user, order, record.
+
+``attribute`` and ``value`` are as written. ``kind`` is number, duration, money, percent, date, time, ratio, bool or text;
+``number`` is in ``unit`` (a base unit such as s, m, kg, kcal, a currency, %), ``parsed`` a date, a time, true or false, or
+a text folded for comparing. Where the value may mean something else, ``doubt`` says why.
+
+The pointer: ``message`` with ``start`` and ``end``, character offsets of the value in its text; or ``image``, the place of
+the picture among its round's, its ``media`` and ``box``, the value's left, top, right and bottom in pixels.
+
+``corrects`` names the observation that this one takes back (empty where none was found), ``corrected_by`` the one that takes
+this one back. ``named`` is false where the source tells no attribute, which is then the corrected one's, or empty.
+"""
+
+LINE_TYPE = pa.struct(
+    [
+        pa.field("text", pa.string(), nullable=False),
+        pa.field(BOX, pa.list_(pa.float32(), 4), nullable=False),
+        pa.field("score", pa.float32(), nullable=False),
+    ]
+)
+
+PICTURE_TEXTS = pa.schema(
+    [
+        pa.field(CONTENT_KEY, pa.binary(16), nullable=False),
+        pa.field(MEDIA, pa.string(), nullable=False),
+        pa.field("width", pa.int32(), nullable=False),
+        pa.field("height", pa.int32(), nullable=False),
+        pa.field("turn", pa.int16(), nullable=False),
+        pa.field("tilt", pa.float32(), nullable=False),
+        pa.field("lines", pa.list_(LINE_TYPE), nullable=False),
+        pa.field("fault", pa.string()),
+    ]
+)
+"""One row a picture of a bucket: what OCR read in it. ``fault``: why it could not be read, null where it could.
+
+``turn`` and ``tilt`` as in ``extract.page.PictureText``. ``content_key`` is the first 16 bytes of ``media``.
+"""
+
+
 def vectors_by_key(dim: int) -> pa.Schema:
     """Schema of a block of encoded texts: content key and a float16 vector of ``dim`` numbers."""
     return pa.schema(
@@ -236,6 +312,11 @@ def content_key(text: str) -> bytes:
     return hashlib.sha256(text.encode("utf-8")).digest()[:16]
 
 
+def picture_key(media: str) -> bytes:
+    """16 bytes naming a picture, as ``content_key`` names a text."""
+    return bytes.fromhex(media)[:16]
+
+
 def media_key(sha256: str) -> str:
     """Store key of a picture's original bytes, by the hex sha256 of those bytes."""
     return f"media/sha256/{sha256[:2]}/{sha256}"
@@ -245,6 +326,12 @@ def unit_id(session_id: str, round_id: str, kind: UnitKind, index: int, span: in
     """Id of a unit within its user: its round, its kind, which message or picture, which span of it."""
     session, round_ = (part.replace("%", "%25").replace("/", "%2F") for part in (session_id, round_id))
     return f"{session}/{round_}/{kind}{index}.{span}"
+
+
+def observation_id(session_id: str, round_id: str, index: int) -> str:
+    """Id of an observation within its user: its round and its place among the round's."""
+    session, round_ = (part.replace("%", "%25").replace("/", "%2F") for part in (session_id, round_id))
+    return f"{session}/{round_}/obs{index}"
 
 
 def round_hash(record: Round) -> str:

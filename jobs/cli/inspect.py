@@ -66,6 +66,7 @@ def _status(snapshot: Snapshot) -> dict[str, Any]:
         "rounds": counts.rounds,
         "units": counts.units,
         "pictures": counts.pictures,
+        "observations": snapshot.observations,
         "quarantined": snapshot.quarantined,
         "content_digest": snapshot.content_digest,
         "buckets": snapshot.spec.buckets,

@@ -14,11 +14,11 @@ from collections.abc import Sequence
 
 import typer
 
-from jobs.cli import backfill, bench, export, inspect, look, maintain, search
+from jobs.cli import backfill, bench, export, inspect, look, maintain, observations, search
 from jobs.cli.output import printable
 from operators.errors import MnemosaicError, NotAStore, SnapshotNotFound, UsageError
 
-FAMILIES = (backfill, look, search, inspect, export, maintain, bench)
+FAMILIES = (backfill, look, search, observations, inspect, export, maintain, bench)
 """Modules of commands. Each has ``register(app)``; a new family is added here."""
 
 app = typer.Typer(

@@ -15,9 +15,6 @@ from PIL import Image, ImageOps
 from operators.errors import ExtractorError
 from operators.extract.page import Box, PictureText, TextLine
 
-MAX_SIDE = 1600
-"""Pixels of the longer side that a picture is read at; a larger one is made smaller first."""
-
 _FEWEST_TURNED = 3
 
 
@@ -37,7 +34,7 @@ class PictureReader(Protocol):
 class RapidReader:
     """RapidOCR on ONNX Runtime with a fixed number of threads. Loads its models when first used."""
 
-    def __init__(self, threads: int = 1, max_side: int = MAX_SIDE) -> None:
+    def __init__(self, threads: int, max_side: int) -> None:
         self._threads = threads
         self._max_side = max_side
         self._engine: Any = None

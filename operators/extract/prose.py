@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
+from operators.extract.facts import facts_in
 from operators.extract.finding import Finding
 from operators.extract.lexicon import (
     ASKS,
@@ -97,11 +98,10 @@ def told_in(text: str, style: Style) -> list[Finding]:
     """The findings of a stretch of ``spoken`` text, in their order; records are left at 0."""
     found: list[Finding] = []
     for match in SENTENCE.finditer(text):
+        told = list(facts_in(match[0]))
         if any(letter.isdigit() for letter in match[0]) or _SOME_WORD.search(match[0]):
-            found += [
-                replace(each, start=each.start + match.start(), end=each.end + match.start())
-                for each in _told(match[0], style)
-            ]
+            told += _told(match[0], style)
+        found += [replace(each, start=each.start + match.start(), end=each.end + match.start()) for each in told]
     return found
 
 

@@ -34,8 +34,8 @@ _ONLY_SUFFIX = re.compile(
 _REGISTERED = re.compile(r"\s*(?:\([A-Z]{0,2}\d[\dA-Z\s-]*\)?|[A-Z]{0,2}\d[\dOTZ]{3,}\s?-?\s?[A-Z])\s*$")
 _BEFORE_NAME = re.compile(r"^\s*(?:own(?:ed)? by|operated by|managed by|welcome to)\s*:?\s*", re.IGNORECASE)
 _NO_NAME = re.compile(
-    r"\b(?:tel|fax|phone|hp|gst|vat|reg|roc|co\.? no|invoice|inv|receipt|bill|date|time|cashier|order|welcome|thank|copy|table"
-    r"|original|duplicate|jalan|jln|taman|lorong|persiaran|street|road|avenue|floor|level|lot|no\.|www|http|email|e-mail"
+    r"\b(?:tel|fax|phone|hp|gst|vat|reg|roc|co\.? no|invoice|inv|receipt|bill|date|time|cashier|order|welcome|thank|copy"
+    r"|table|original|duplicate|jalan|jln|taman|lorong|persiaran|street|road|avenue|floor|level|lot|no\.|www|http|email|e-mail"
     r"|simplified|customer|member|tax|cash(?!\s*(?:&|and)\s*carry)|reprint|doc|page|document|number)\b"
     r"|@|\.com|^\W*\d+\W*\d*\W*$|^\s*no[\s.:]*\d",
     re.IGNORECASE,

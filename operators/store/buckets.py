@@ -13,8 +13,17 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from operators.errors import ScopeError, StoreCorrupt
-from operators.records import TENANT, USER, USERS, bucket_of, require_scope
-from operators.store.manifest import ROUNDS_FILE, UNITS_FILE, USERS_FILE, VECTORS_FILE, BucketFiles, DataFile, Snapshot
+from operators.records import OBSERVATIONS, TENANT, USER, USERS, bucket_of, require_scope
+from operators.store.manifest import (
+    OBSERVATIONS_FILE,
+    ROUNDS_FILE,
+    UNITS_FILE,
+    USERS_FILE,
+    VECTORS_FILE,
+    BucketFiles,
+    DataFile,
+    Snapshot,
+)
 from operators.store.objects import ObjectStore
 from operators.store.tables import ROW_GROUP, iter_table, read_table, read_vectors
 
@@ -44,6 +53,37 @@ def read_user(objects: ObjectStore, snapshot: Snapshot, tenant: str | None, user
     for name, table in ((ROUNDS_FILE, rounds), (UNITS_FILE, units)):
         _require_only(table, tenant, user, _file(bucket, name))
     return UserData(rounds=rounds, units=units, vectors=vectors)
+
+
+def read_observations(objects: ObjectStore, snapshot: Snapshot, tenant: str | None, user: str | None) -> pa.Table:
+    """The user's ``records.OBSERVATIONS`` in order, by ranged reads; none where the snapshot does not know the user.
+
+    ScopeError without tenant or user; StoreCorrupt where the file is missing.
+    """
+    tenant, user = require_scope(tenant, user)
+    bucket = snapshot.buckets.get(bucket_of(tenant, user, snapshot.spec.buckets))
+    if bucket is None:
+        return OBSERVATIONS.empty_table()
+    file = _file(bucket, OBSERVATIONS_FILE)
+    parts = [OBSERVATIONS.empty_table()]
+    for number in range(_first_group(objects, file, tenant, user), -(-file.rows // ROW_GROUP)):
+        table = _group(objects, file, number)
+        if (tenant, user) < _scope_at(table, 0):
+            break
+        parts.append(table.filter(pc.and_(pc.equal(table[TENANT], tenant), pc.equal(table[USER], user))))
+    return pa.concat_tables(parts).combine_chunks()
+
+
+def _first_group(objects: ObjectStore, file: DataFile, tenant: str, user: str) -> int:
+    """The first row group of a sorted file that can hold the user's rows."""
+    low, high = 0, -(-file.rows // ROW_GROUP)
+    while low < high:
+        middle = (low + high) // 2
+        if _scope_at(_group(objects, file, middle), -1) < (tenant, user):
+            low = middle + 1
+        else:
+            high = middle
+    return low
 
 
 def list_users(objects: ObjectStore, snapshot: Snapshot, tenant: str | None) -> pa.Table:

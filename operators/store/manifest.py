@@ -10,7 +10,7 @@ from typing import Any
 
 from operators.errors import StoreCorrupt, StoreFormatError
 
-FORMAT = 2
+FORMAT = 3
 """Version of the store's layout that this release writes and reads.
 
 Whatever is added to ``store.json`` or to a manifest raises it: a release that dropped, or passed over, what it does not
@@ -18,6 +18,7 @@ know would commit snapshots that lack it. So unknown keys are refused, not carri
 """
 
 ROUNDS_FILE, UNITS_FILE, USERS_FILE, VECTORS_FILE = "rounds", "units", "users", "vectors"
+OBSERVATIONS_FILE, PICTURE_TEXTS_FILE = "observations", "picture_texts"
 """Datasets of a bucket (keys of ``BucketFiles.files``)."""
 
 
@@ -59,12 +60,14 @@ class BucketFiles:
     """One bucket of one snapshot: a file per dataset, its counts and the digest of its logical content.
 
     ``revision`` is unique to the write that made it: two snapshots hold the same bucket exactly if it is equal.
+    ``extraction`` names the extractor and the reader of pictures that its observations were made with.
     """
 
     revision: str
     files: Mapping[str, DataFile]
     counts: Counts
     digest: str
+    extraction: str = "none"
 
 
 @dataclass(frozen=True)
@@ -86,6 +89,12 @@ class Snapshot:
     def counts(self) -> Counts:
         """Totals over all buckets and tenants."""
         return sum((bucket.counts for bucket in self.buckets.values()), Counts())
+
+    @property
+    def observations(self) -> int:
+        """Rows of observations, those that were corrected later too."""
+        held = (bucket.files.get(OBSERVATIONS_FILE) for bucket in self.buckets.values())
+        return sum(file.rows for file in held if file is not None)
 
     @property
     def quarantined(self) -> int:
@@ -150,6 +159,7 @@ def snapshot_to_json(snapshot: Snapshot) -> bytes:
                     "files": {name: asdict(file) for name, file in bucket.files.items()},
                     "counts": asdict(bucket.counts),
                     "digest": bucket.digest,
+                    "extraction": bucket.extraction,
                 }
                 for number, bucket in sorted(snapshot.buckets.items())
             },
@@ -195,6 +205,7 @@ def bucket_from_dict(raw: Mapping[str, Any], *, key: str = "a done-marker") -> B
         files={name: _data_file(file, key) for name, file in raw["files"].items()},
         counts=Counts(**raw["counts"]),
         digest=raw["digest"],
+        extraction=raw["extraction"],
     )
 
 

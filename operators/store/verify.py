@@ -19,7 +19,13 @@ import pyarrow.parquet as pq
 
 from operators.errors import NotAStore, ObjectNotFound, StoreCorrupt, StoreDenied, StoreError, StoreUnavailable
 from operators.records import (
+    CORRECTED_BY,
+    CORRECTS,
+    MEDIA,
+    OBSERVATION,
+    OBSERVATIONS,
     ORDER,
+    PICTURE_TEXTS,
     QUARANTINE,
     ROUND,
     ROUNDS,
@@ -34,6 +40,8 @@ from operators.records import (
 )
 from operators.store.commit import SPEC_KEY, load_spec
 from operators.store.manifest import (
+    OBSERVATIONS_FILE,
+    PICTURE_TEXTS_FILE,
     ROUNDS_FILE,
     UNITS_FILE,
     USERS_FILE,
@@ -52,8 +60,14 @@ _PIECE = 8 << 20
 _VECTORS_AT_ONCE = 16_384
 _AT_WORK = 4
 _SHA256 = re.compile(r"[0-9a-f]{64}")
-_SCHEMAS = {ROUNDS_FILE: ROUNDS, UNITS_FILE: UNITS, USERS_FILE: USERS}
-_DATASETS = (ROUNDS_FILE, UNITS_FILE, USERS_FILE, VECTORS_FILE)
+_SCHEMAS = {
+    ROUNDS_FILE: ROUNDS,
+    UNITS_FILE: UNITS,
+    USERS_FILE: USERS,
+    OBSERVATIONS_FILE: OBSERVATIONS,
+    PICTURE_TEXTS_FILE: PICTURE_TEXTS,
+}
+_DATASETS = (*_SCHEMAS, VECTORS_FILE)
 
 T = TypeVar("T")
 
@@ -66,8 +80,9 @@ class Finding:
     """One thing that is not as it should be: the object, a stable word for what is wrong, and both sides.
 
     Codes of files: ``missing``, ``size``, ``sha256``, ``unreadable``, ``columns``, ``rows``; of a bucket's content:
-    ``order``, ``bucket``, ``units``, ``users``, ``counts``, ``digest``, ``vectors``; of pictures: ``picture-missing``,
-    ``picture-sha256``, ``picture-name``; others: ``store``, ``manifest``. No text of a user and no name of one is in it.
+    ``order``, ``bucket``, ``units``, ``users``, ``counts``, ``digest``, ``vectors``, ``observations``, ``picture-texts``;
+    of pictures: ``picture-missing``, ``picture-sha256``, ``picture-name``; others: ``store``, ``manifest``. No text of a
+    user and no name of one is in it.
     """
 
     key: str
@@ -254,11 +269,18 @@ def _checks(
         yield ROUNDS_FILE, _places(rounds, path, number, spec.buckets)
         yield ROUNDS_FILE, _names(rounds, path, pictures)
     if rounds is not None and units is not None:
-        yield UNITS_FILE, _units(rounds, units, bucket.files[UNITS_FILE].path)
+        yield UNITS_FILE, _of_rounds(rounds, units, bucket.files[UNITS_FILE].path, "units")
     if rounds is not None and units is not None and users is not None:
         yield USERS_FILE, _users(users, partial(recount, rounds, units), bucket.files[USERS_FILE].path)
     if users is not None:
         yield USERS_FILE, _totals(users, bucket, bucket.files[USERS_FILE].path)
+    observations, texts = (tables.get(name) for name in (OBSERVATIONS_FILE, PICTURE_TEXTS_FILE))
+    if rounds is not None and observations is not None:
+        file = bucket.files[OBSERVATIONS_FILE]
+        yield OBSERVATIONS_FILE, _of_rounds(rounds, observations, file.path, "observations")
+        yield OBSERVATIONS_FILE, _corrections(observations, file.path)
+    if rounds is not None and texts is not None:
+        yield PICTURE_TEXTS_FILE, _read_pictures(rounds, texts, bucket.files[PICTURE_TEXTS_FILE].path)
 
 
 def _judged(file: DataFile, check: Iterable[Finding]) -> list[Finding]:
@@ -328,17 +350,36 @@ def _names(rounds: pa.Table, key: str, pictures: set[str]) -> Iterator[Finding]:
         yield Finding(key, "picture-name", "a sha256", f"{odd} names that are none")
 
 
-def _units(rounds: pa.Table, units: pa.Table, key: str) -> Iterator[Finding]:
-    """Every unit is of a round that is here, with that round's order, and units stand as their rounds do."""
+def _of_rounds(rounds: pa.Table, rows: pa.Table, key: str, what: str) -> Iterator[Finding]:
+    """Every row is of a round that is here, with that round's order, and rows stand as their rounds do."""
     identity = (TENANT, USER, SESSION, ROUND)
     known = zip(*(rounds[name].to_pylist() for name in identity), _due(_scopes(rounds)), strict=True)
     at = next(known, None)
-    for row, place in enumerate(zip(*(units[name].to_pylist() for name in (*identity, ORDER)), strict=True)):
+    for row, place in enumerate(zip(*(rows[name].to_pylist() for name in (*identity, ORDER)), strict=True)):
         while at is not None and at != place:
             at = next(known, None)
         if at is None:
-            yield Finding(key, "units", "units of the bucket's rounds, in their order", f"another from row {row}")
+            yield Finding(key, what, f"{what} of the bucket's rounds, in their order", f"another from row {row}")
             return
+
+
+def _corrections(observations: pa.Table, key: str) -> Iterator[Finding]:
+    """What is corrected is corrected by an observation of the same user that says so."""
+    scopes = _scopes(observations)
+    ids, corrects, by = (observations[name].to_pylist() for name in (OBSERVATION, CORRECTS, CORRECTED_BY))
+    said = {(scope, name): other for scope, name, other in zip(scopes, ids, corrects, strict=True)}
+    if len(said) != len(ids):
+        yield Finding(key, "observations", "ids that are one row's each", f"{len(ids) - len(said)} that are not")
+    pairs = zip(scopes, ids, by, strict=True)
+    if odd := [row for row, (scope, name, other) in enumerate(pairs) if other and said.get((scope, other)) != name]:
+        yield Finding(key, "observations", "corrections that name what they correct", f"others in {_at(odd)}")
+
+
+def _read_pictures(rounds: pa.Table, texts: pa.Table, key: str) -> Iterator[Finding]:
+    """Texts are of the bucket's own pictures, each once."""
+    known, told = set(pictures_of(rounds).to_pylist()), texts[MEDIA].to_pylist()
+    if strays := [row for row, name in enumerate(told) if name not in known or told.index(name) != row]:
+        yield Finding(key, "picture-texts", "texts of the bucket's pictures, each once", f"others in {_at(strays)}")
 
 
 def _users(told: pa.Table, recount: Callable[[], pa.Table], key: str) -> Iterator[Finding]:

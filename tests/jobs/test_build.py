@@ -15,18 +15,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jobs.build import (
-    MergeOrder,
-    MergeOutcome,
-    _VectorPool,
-    finish_bucket,
-    join_parts,
-    merge_bucket,
-    shared_keys,
-    vector_block,
-)
-from jobs.encode import write_shared
+from jobs.blocks import shared_keys, write_shared
+from jobs.build import MergeOrder, MergeOutcome, _VectorPool, finish_bucket, join_parts, merge_bucket
+from jobs.encode import VECTORS, vector_block
 from operators.encode.text import load_text_encoder
+from operators.extract.extraction import Extraction
 from operators.merge import FILE_RANK, IN_PARTS, LINE_RANK, PART_RANK, PIECES, merge_rounds
 from operators.records import ROUNDS, Image, Instant, Message, Role, Round, Session, content_key, round_of_row, round_rows
 from operators.sources.rounds import Group, Turn, by_pairs, groups_by_roles, make_session, one_sided, positional_id
@@ -35,6 +28,7 @@ from operators.store.tables import read_table, read_vectors
 from operators.units import embedding_texts
 
 ENCODER = load_text_encoder("stub")
+UNREAD = Extraction(ocr="none")
 
 
 def fragment(objects: LocalObjects, key: str, user: str, texts: list[str]) -> tuple[str, tuple[int, ...]]:
@@ -58,7 +52,7 @@ def encode_block(objects: LocalObjects, prefix: str, home: str, texts: list[str]
 
 
 def merge(objects: LocalObjects, order: MergeOrder) -> MergeOutcome:
-    document = merge_bucket(objects, "runs/r", order, ENCODER.spans)
+    document = merge_bucket(objects, "runs/r", order, ENCODER.spans, UNREAD)
     assert MergeOrder.from_json(order.to_json()) == order
     return document
 
@@ -71,10 +65,10 @@ def test_a_bucket_is_built_appended_to_and_left_alone(tmp_path: Path) -> None:
     assert (draft.added, draft.needed.rows, draft.counts.units, draft.counts.pictures) == (3, 2, 6, 3)
     assert read_table(objects, draft.needed)["text"].to_pylist() == ["one two", "three"]
     with pytest.raises(RuntimeError, match="3 units have no vector"):
-        finish_bucket(objects, "runs/r", draft, None, ENCODER.dim)
+        finish_bucket(objects, "runs/r", draft, None, ENCODER.dim, UNREAD)
     encode_block(objects, "runs/r", "00007", ["one two"])
     encode_block(objects, "runs/r", "shared", ["three", "of another bucket"])
-    built = finish_bucket(objects, "runs/r", draft, None, ENCODER.dim)
+    built = finish_bucket(objects, "runs/r", draft, None, ENCODER.dim, UNREAD)
     units = read_table(objects, built.files["units"])
     vectors = read_vectors(objects, built.files["vectors"], 0, len(units))
     for text, vector in zip(embedding_texts(units).to_pylist(), vectors, strict=True):
@@ -87,7 +81,7 @@ def test_a_bucket_is_built_appended_to_and_left_alone(tmp_path: Path) -> None:
     assert more is not None
     assert (more.base, more.needed.rows, more.found) == (built.revision, 1, 3 - 1)
     encode_block(objects, "runs/r", "00007", ["new", "x", "y"])
-    grown = finish_bucket(objects, "runs/r", more, built, ENCODER.dim)
+    grown = finish_bucket(objects, "runs/r", more, built, ENCODER.dim, UNREAD)
     assert grown.counts.users == 2 and grown.digest != built.digest
 
 
@@ -99,11 +93,11 @@ def test_texts_of_several_drafts_are_gathered_once(tmp_path: Path) -> None:
         draft = merge(objects, MergeOrder(bucket, (piece,), None)).draft
         assert draft is not None
         drafts.append(draft)
-    shared = write_shared(objects, "runs/r", drafts)
+    shared = write_shared(objects, "runs/r", VECTORS, [draft.needed for draft in drafts])
     assert shared is not None
     assert sorted(read_table(objects, shared)["text"].to_pylist()) == ["b", "c"]
-    assert write_shared(objects, "runs/r", drafts[3:]) is None
-    assert write_shared(objects, "runs/r", [drafts[0], drafts[3]]) is None
+    assert write_shared(objects, "runs/r", VECTORS, [draft.needed for draft in drafts[3:]]) is None
+    assert write_shared(objects, "runs/r", VECTORS, [drafts[0].needed, drafts[3].needed]) is None
 
 
 @settings(max_examples=60, deadline=None)

@@ -28,9 +28,18 @@ DIM, BUCKETS = 4, 2
 SPEC = StoreSpec(buckets=BUCKETS, encoder={"dim": DIM})
 START = datetime(2025, 1, 1, tzinfo=UTC)
 USERS = ["ann-secret", "bob-secret", "cyd-secret", "dan-secret", "eve-secret", "fay-secret"]
-DATASETS = ["rounds", "units", "users", "vectors"]
+DATASETS = ["rounds", "units", "users", "observations", "picture_texts", "vectors"]
 PICTURE = b"a picture that all share"
 NAME = hashlib.sha256(PICTURE).hexdigest()
+TEXTS = {
+    records.CONTENT_KEY: records.picture_key(NAME),
+    records.MEDIA: NAME,
+    "width": 2,
+    "height": 1,
+    "turn": 0,
+    "tilt": 0.0,
+    "lines": [],
+}
 
 Row = dict[str, Any]
 
@@ -62,13 +71,46 @@ def units_of(rounds: list[Row]) -> list[Row]:
     ]
 
 
+def observations_of(rounds: list[Row]) -> list[Row]:
+    """One a round; each but a user's first takes back the one before."""
+    names = (records.TENANT, records.USER, records.SESSION, records.ROUND, records.ORDER)
+    told: list[Row] = []
+    for row in rounds:
+        first, last = row[records.ORDER] == 0, row[records.ORDER] == 2
+        told.append(
+            {
+                **{name: row[name] for name in names},
+                records.OBSERVATION: row[records.ROUND],
+                records.RECORD: 0,
+                records.ATTRIBUTE: "sleep",
+                records.VALUE: "7 h",
+                records.KIND: "duration",
+                records.SPEAKER: "user",
+                records.MESSAGE: 0,
+                records.EXTRACTOR: "rules-1",
+                records.CONFIDENCE: 0.5,
+                records.NAMED: True,
+                records.CORRECTS: None if first else f"r{row[records.ORDER] - 1}",
+                records.CORRECTED_BY: None if last else f"r{row[records.ORDER] + 1}",
+            }
+        )
+    return told
+
+
 def bucket_of_users(objects: ObjectStore, number: int) -> BucketFiles:
     mine = [user for user in USERS if records.bucket_of("t", user, BUCKETS) == number]
     rows = [row for user in mine for row in rounds_of(user)]
     rounds = pa.Table.from_pylist(rows, records.ROUNDS)
     units = pa.Table.from_pylist(units_of(rows), records.UNITS)
     users = users_of(rounds, units)
-    tables = {"rounds": (rounds, records.ROUNDS), "units": (units, records.UNITS), "users": (users, records.USERS)}
+    observed = pa.Table.from_pylist(observations_of(rows), records.OBSERVATIONS)
+    tables = {
+        "rounds": (rounds, records.ROUNDS),
+        "units": (units, records.UNITS),
+        "users": (users, records.USERS),
+        "observations": (observed, records.OBSERVATIONS),
+        "picture_texts": (pa.Table.from_pylist([TEXTS], records.PICTURE_TEXTS), records.PICTURE_TEXTS),
+    }
     home = f"runs/r/data/{number}"
     files = {name: write_table(objects, f"{home}/{name}.parquet", *made) for name, made in tables.items()}
     files["vectors"] = write_vectors(objects, f"{home}/vectors.npy", [np.ones((len(units), DIM), np.float16)], DIM)
@@ -116,14 +158,20 @@ def test_a_whole_store_gives_no_finding(objects: ObjectStore, snapshot: Snapshot
     told: list[tuple[int, int]] = []
     report = look(objects, snapshot, progress=lambda done, total: told.append((done, total)))
     size = sum(file.bytes for file in snapshot.files())
-    assert report == VerifyReport(version=1, files=9, bytes=size, pictures=1, findings=())
-    assert told == [(4, 9), (8, 9), (9, 9)]
+    assert report == VerifyReport(version=1, files=13, bytes=size, pictures=1, findings=())
+    assert told == [(6, 13), (12, 13), (13, 13)]
 
 
 def test_an_empty_store_and_an_empty_bucket_are_whole(objects: ObjectStore, snapshot: Snapshot) -> None:
     assert codes(objects, replace(snapshot, buckets={}, quarantine=None)) == []
     home = "runs/r/data/empty"
-    schemas = {"rounds": records.ROUNDS, "units": records.UNITS, "users": records.USERS}
+    schemas = {
+        "rounds": records.ROUNDS,
+        "units": records.UNITS,
+        "users": records.USERS,
+        "observations": records.OBSERVATIONS,
+        "picture_texts": records.PICTURE_TEXTS,
+    }
     files = {name: write_table(objects, f"{home}/{name}", schema.empty_table(), schema) for name, schema in schemas.items()}
     files["vectors"] = write_vectors(objects, f"{home}/vectors.npy", [], DIM)
     empty = BucketFiles("empty", files, Counts(), add_digests([]))
@@ -270,9 +318,9 @@ def test_a_user_too_few(objects: ObjectStore, snapshot: Snapshot) -> None:
 
 CONTENT = [
     ("rounds", setting(records.ORDER, lambda row, old: old + (row == 1)), {"order"}),
-    ("rounds", swapped, {"order", "units", "users"}),
+    ("rounds", swapped, {"order", "units", "users", "observations"}),
     ("rounds", setting(records.CONTENT_HASH, lambda row, old: "x" if row == 0 else old), {"users"}),
-    ("rounds", lambda table: table.slice(3), {"units", "users"}),
+    ("rounds", lambda table: table.slice(3), {"units", "users", "observations"}),
     ("units", setting(records.ORDER, lambda row, old: old + (row == 3)), {"units"}),
     ("units", setting(records.ROUND, lambda row, old: "r9" if row == 3 else old), {"units"}),
     ("units", swapped, {"units", "users"}),
@@ -282,6 +330,13 @@ CONTENT = [
     ("vectors", lambda made: made[:, :-1], {"vectors"}),
     ("vectors", lambda made: made.astype(np.float32), {"unreadable"}),
     ("units", lambda table: table.drop_columns([records.TEXT]), {"columns"}),
+    ("observations", setting(records.ORDER, lambda row, old: old + (row == 1)), {"observations"}),
+    ("observations", setting(records.ROUND, lambda row, old: "r9" if row == 1 else old), {"observations"}),
+    ("observations", setting(records.OBSERVATION, lambda row, old: "r0" if row == 1 else old), {"observations"}),
+    ("observations", setting(records.CORRECTED_BY, lambda row, old: "r9" if row == 0 else old), {"observations"}),
+    ("observations", lambda table: table.drop_columns([records.BOX]), {"columns"}),
+    ("picture_texts", lambda table: pa.concat_tables([table, table]), {"picture-texts"}),
+    ("picture_texts", setting(records.MEDIA, lambda row, old: "0" * 64), {"picture-texts"}),
 ]
 
 
@@ -319,7 +374,10 @@ def test_a_picture_name_that_leads_nowhere(objects: ObjectStore, snapshot: Snaps
         return [{**image, "media": "../../etc/passwd" if image["media"] else None} for image in images]
 
     changed = rewritten(objects, snapshot, "rounds", setting(records.IMAGES, renamed))
-    assert found(objects, changed) == [("picture-name", "runs/r/data/changed-rounds")]
+    assert found(objects, changed) == [
+        ("picture-name", "runs/r/data/changed-rounds"),
+        ("picture-texts", "runs/r/data/0/picture_texts.parquet"),
+    ]
 
 
 @on_disk
