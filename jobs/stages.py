@@ -6,9 +6,11 @@ import contextlib
 import json
 import logging
 import os
+import signal
 import socket
 import sys
 import tempfile
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -215,7 +217,7 @@ def _start(options: dict[str, Any], tries: int) -> None:
     while True:
         tries -= 1
         try:
-            with _without_ray_greeting():
+            with _without_ray_greeting(), _own_sigterm():
                 ray.init(**options, log_to_driver=False, logging_level=logging.ERROR)
             return
         except Exception as error:
@@ -225,6 +227,17 @@ def _start(options: dict[str, Any], tries: int) -> None:
                     f"Ray at address {options['address']!r} could not be started or joined: {error}\n"
                     "A local Ray needs free memory and CPU and /dev/shm; a cluster must run the same Ray and Python."
                 ) from error
+
+
+@contextlib.contextmanager
+def _own_sigterm() -> Iterator[None]:
+    """Puts back the process's handler of SIGTERM: Ray installs one that dumps its stack and ends without cleaning up."""
+    before = signal.getsignal(signal.SIGTERM)
+    try:
+        yield
+    finally:
+        if before is not None and threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGTERM, before)
 
 
 @contextlib.contextmanager

@@ -17,6 +17,7 @@ PACKAGES = (
     "onnxruntime",
     "tokenizers",
     "bm25s",
+    "rapidocr",
     "torch",
     "sentence-transformers",
     "transformers",

@@ -39,7 +39,7 @@ TempOption = Annotated[
 def register(app: typer.Typer) -> None:
     """Add this family's commands."""
     bench = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Measure this installation on this machine.")
-    for command in (ingest, scale, search, recall, readers):
+    for command in (ingest, scale, search, recall, readers, extract):
         bench.command()(command)
     app.add_typer(bench, name="bench")
 
@@ -174,6 +174,29 @@ def readers(
     found = measure_readers(load_settings(config), size=size * 1_000_000, repeat=repeat, temp=temp, tell=note)
     print_readers(found)
     _close("readers", host, asdict(found), figures)
+
+
+def extract(
+    data: Annotated[Path, typer.Argument(metavar="DATA", help="Folder with wearables/, receipts/, locomo/, mem_gallery/.")],
+    sample: Annotated[
+        int, typer.Option("--sample", min=0, metavar="N", help="Observations of talks to judge by hand.")
+    ] = 100,
+    repeat: Annotated[int, typer.Option("--repeat", min=1, metavar="R", help="Times the speed of texts is measured.")] = 3,
+    config: ConfigOption = None,
+    figures: FiguresOption = None,
+) -> None:
+    """How much of logged days and scanned receipts is observed, how right, how much of mere talk is, and how fast.
+
+    Histories are backfilled with a stub in place of the encoder. --json also holds the sample of what talks gave.
+    """
+    from jobs.bench.extract import measure_extract
+    from jobs.bench.machine import machine
+    from jobs.cli.bench_tables import print_extract
+
+    host = machine()
+    found = measure_extract(data, load_settings(config), sample=sample, repeat=repeat, tell=note)
+    print_extract(found)
+    _close("extract", host, asdict(found), figures)
 
 
 def _chosen(kinds: list[str] | None, numeric: str | None, model: str | None) -> Any:

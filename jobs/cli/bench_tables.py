@@ -10,6 +10,7 @@ from jobs.bench.rates import EncoderRates, stage_medians
 from jobs.cli.output import note, print_facts, print_table
 
 if TYPE_CHECKING:
+    from jobs.bench.extract import ExtractFigures, Share
     from jobs.bench.ingest import IngestFigures
     from jobs.bench.readers import ReaderFigures
     from jobs.bench.recall import RecallRow
@@ -202,3 +203,40 @@ def _ratio(value: float | None, base: float | None) -> str:
 
 def _share(value: float | None, own: float | None) -> str:
     return "-" if value is None or own is None else f"{value / own:.0%}"
+
+
+def print_extract(found: ExtractFigures) -> None:
+    """What was observed of each kind of data, and the speed of reading."""
+    rows: list[list[str]] = []
+
+    def add(what: str, share: Share) -> None:
+        rows.append([what, f"{share.value:.3f}", f"{share.right:,} of {share.of:,}"])
+
+    if found.logs:
+        add("logs: values observed (recall)", found.logs.recall)
+        add("logs: observed that were logged (precision)", found.logs.precision)
+        add("logs: averages, sums, extremes they give", found.logs.answers)
+    if found.receipts:
+        add("receipts: merchant", found.receipts.merchant)
+        add("receipts: date", found.receipts.date)
+        add("receipts: total", found.receipts.total)
+    if rows:
+        print_table(["observed", "share", "count"], rows)
+        print()
+    speed = found.speed
+    facts: list[tuple[str, str | int | float | None]] = []
+    if found.talks:
+        each = found.talks.observations / max(1, found.talks.rounds)
+        facts.append(
+            ("talks", f"{found.talks.observations:,} observations in {found.talks.rounds:,} rounds ({each:.4f} a round)")
+        )
+    facts.append(("rules over text, one thread", f"{speed.observed.median:,.0f} texts/s"))
+    ratio = speed.observed.median / speed.encoded.median
+    facts.append(
+        (f"encoder ({speed.encoder}), one thread", f"{speed.encoded.median:,.0f} texts/s: rules are {ratio:,.0f} x as fast")
+    )
+    if speed.one_reader:
+        facts.append(("one picture reader", f"{1000 / speed.one_reader:,.0f} ms a picture ({speed.pictures} pictures)"))
+        scaled = speed.all_readers / speed.one_reader
+        facts.append((f"{speed.readers} readers at once", f"{speed.all_readers:.2f} pictures/s, {scaled:.2f} x one"))
+    print_facts(facts)

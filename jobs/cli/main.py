@@ -1,16 +1,20 @@
 """``mnemosaic``: the families of commands under one name, and how their errors end the process.
 
 Exit codes: 0 done, 1 the work failed, 2 the command cannot be done as asked, 3 ``backfill --strict`` met something it
-could not read, 130 interrupted.
+could not read, 130 interrupted, 143 terminated.
 """
 
 from __future__ import annotations
 
+import errno
 import io
 import os
+import signal
 import sys
+import threading
 import traceback
 from collections.abc import Sequence
+from types import FrameType
 
 import typer
 
@@ -57,13 +61,27 @@ def main(argv: Sequence[str] | None = None) -> int:
         if isinstance(stream, io.TextIOWrapper):  # a terminal that lacks a character shows its escape
             stream.reconfigure(errors="backslashreplace")
     debug, arguments = _take_debug(arguments)
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, _terminate)
     try:
         app(arguments, prog_name="mnemosaic")
     except SystemExit as stop:
-        return _after_output(_code(stop.code))
+        code = _code(stop.code)
+        if code in _STOPPED:
+            print(f"{_STOPPED[code]}: what is done is kept, the same command goes on with it", file=sys.stderr)
+        return _after_output(code)
     except Exception as error:
         return _after_output(_report(error, debug))
     return _after_output(0)
+
+
+_STOPPED = {130: "interrupted", 128 + signal.SIGTERM: "terminated"}
+"""Exit codes of a command that a signal ended."""
+
+
+def _terminate(_number: int, _frame: FrameType | None) -> None:
+    """As on Ctrl-C, everything that was begun is ended in its order: Ray's processes do not outlive the command."""
+    raise SystemExit(128 + signal.SIGTERM)
 
 
 def _take_debug(arguments: list[str]) -> tuple[bool, list[str]]:
@@ -75,6 +93,10 @@ def _report(error: Exception, debug: bool) -> int:
     if debug:
         traceback.print_exception(error)
     known = _known(error)
+    if known is None and isinstance(error, OSError) and error.filename is None and error.errno in (errno.ENOSPC, errno.EIO):
+        _silence()
+        print(f"error: the output could not be written: {error.strerror}", file=sys.stderr)
+        return 1
     if known is None:
         hint = "" if debug else "; run again with --debug to see where"
         print(f"error: unexpected {type(error).__name__}{hint}", file=sys.stderr)
@@ -105,13 +127,18 @@ def _after_output(code: int) -> int:
     try:
         sys.stdout.flush()
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _silence()
         return 141
     except OSError as error:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _silence()
         print(f"error: the output could not be written: {error.strerror}", file=sys.stderr)
         return 1
     return code
+
+
+def _silence() -> None:
+    """What is still to be written to stdout goes nowhere: nobody takes it."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _code(code: str | int | None) -> int:

@@ -13,6 +13,9 @@ _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 _SENTENCE_END = frozenset(".!?\n\u2026\u3002\uff01\uff1f\u061f\u0964")
 _CLOSING = frozenset("\"')]\u201d\u2019\u00bb")
 
+_AT_ONCE = 1 << 16
+"""Characters that a tokenizer is given at a time: its work on one text grows faster than the text."""
+
 
 def encodable(text: str) -> str:
     """The text with lone surrogates, which no tokenizer takes, replaced one for one: offsets stay."""
@@ -26,7 +29,8 @@ def split_spans(text: str, tokens: TokenEnds, limit: int) -> list[tuple[int, int
     """
     if not text.strip():
         return []
-    pending, done = [(0, len(text))], []
+    pending: list[tuple[int, int]] = list(reversed(_stretches(text)))
+    done: list[tuple[int, int]] = []
     while pending:
         start, end = pending.pop()
         part = text[start:end]
@@ -38,6 +42,18 @@ def split_spans(text: str, tokens: TokenEnds, limit: int) -> list[tuple[int, int
         # A piece may have more tokens than its stretch of the whole had (a word cut in two): each is looked at again.
         pending += reversed(list(pairwise(borders)))
     return done
+
+
+def _stretches(text: str) -> list[tuple[int, int]]:
+    """Ranges that cover the text, of at most ``_AT_ONCE`` characters, cut before white space where there is some."""
+    ranges, start = [], 0
+    while len(text) - start > _AT_ONCE:
+        space = max(text.rfind("\n", start + _AT_ONCE // 2, start + _AT_ONCE), 0)
+        space = space or max(text.rfind(" ", start + _AT_ONCE // 2, start + _AT_ONCE), 0)
+        end = space or start + _AT_ONCE
+        ranges.append((start, end))
+        start = end
+    return [*ranges, (start, len(text))]
 
 
 def _cuts(text: str, tokens: Sequence[tuple[int, int]], limit: int) -> list[int]:

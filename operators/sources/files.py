@@ -71,6 +71,8 @@ class LocalFiles:
             yield from _walk(path)
         elif path.is_file():
             yield _source(path, named=True)
+        elif path.exists():
+            raise UsageError(f"{pattern!r} is a device or a pipe, no regular file: copy what it gives into one")
         elif glob.has_magic(str(path)):
             for match in sorted(glob.iglob(str(path), recursive=True)):  # noqa: PTH207 - Path.glob takes no absolute pattern
                 yield from self._matched(_absolute(match))
@@ -145,7 +147,10 @@ def find_sources(patterns: Iterable[str], files: Callable[[str], Files]) -> list
 
 
 def _absolute(name: str) -> Path:
-    return Path(os.path.abspath(name))  # noqa: PTH100 - a link stays the name it was given by
+    try:
+        return Path(os.path.abspath(name))  # noqa: PTH100 - a link stays the name it was given by
+    except FileNotFoundError:
+        raise UsageError(f"{name!r}: the folder that this is relative to is gone; give the whole path") from None
 
 
 def _walk(folder: Path) -> Iterator[SourceFile]:

@@ -160,21 +160,21 @@ _CLOSER = {"{": "}", "[": "]"}
 def _beginning(text: str) -> Any:
     """The one value of a text that is cut off somewhere: cut back to its last whole member, open brackets closed."""
     closers: list[str] = []
-    cut, tail, closed = 0, "", False
+    cut, closed = 0, False
     for token in _TOKEN.finditer(text):
         mark = token[0]
         if mark in _CLOSER:
             closers.append(_CLOSER[mark])
-            cut, tail = token.end(), "".join(reversed(closers))
+            cut = token.end()
         elif mark == ",":
-            cut, tail = token.start(), "".join(reversed(closers))
+            cut = token.start()
         elif mark in ("]", "}"):
             if not closers or closers.pop() != mark:
                 return _BROKEN
-            cut, tail = token.end(), "".join(reversed(closers))
+            cut = token.end()
             if not closers:
                 closed = True
                 break
     if not cut or (closed and text[cut:].strip()):
         return _BROKEN
-    return _loaded(text[:cut] + tail)
+    return _loaded(text[:cut] + "".join(reversed(closers)))

@@ -115,9 +115,21 @@ def _plain(encoder: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def latest_version(objects: ObjectStore) -> int:
-    """The newest published version, 0 where none is. The answer rests neither on the hint nor on a listing that lags."""
+    """The newest published version, 0 where none is. The answer rests neither on the hint nor on a listing that lags.
+
+    StoreCorrupt where the hint tells of a version that is gone and none later is there: what it held is not "nothing".
+    """
     newest = _by_hint(objects)
-    return _onward(objects, max(_listed(objects), default=0)) if newest is None else newest
+    if newest is not None:
+        return newest
+    found = _onward(objects, max(_listed(objects), default=0))
+    hinted = _hinted(objects) or 0
+    if found < hinted and not _published(objects, hinted):
+        raise StoreCorrupt(
+            f"version {hinted} of {objects.uri} was published and its manifest {snapshot_key(hinted)} is gone: restore it "
+            f"from a copy; if it is lost for good, delete {HINT_KEY} to go on from version {found}"
+        )
+    return found
 
 
 def versions(objects: ObjectStore) -> list[int]:

@@ -55,6 +55,12 @@ def _folder(path: str, uri: str) -> Path:
         folder = Path(path).expanduser().absolute()
     except RuntimeError as error:  # ~somebody who has no home
         raise UsageError(f"{uri!r}: {error}") from None
+    except FileNotFoundError:
+        raise UsageError(f"{uri!r}: the folder that this is relative to is gone; give the whole path") from None
+    try:
+        str(folder).encode("utf-8")
+    except UnicodeEncodeError:
+        raise UsageError(f"{uri!r} is no UTF-8 here: set LC_ALL=C.UTF-8, or give the store another name") from None
     if folder.exists() and not folder.is_dir():
         raise UsageError(f"{uri!r} is a file: a store is a folder")
     return folder

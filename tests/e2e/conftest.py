@@ -88,6 +88,15 @@ class Running:
         self._process.send_signal(signal.SIGKILL)
         self._process.wait(30)
 
+    def signal_driver(self, number: int) -> None:
+        """The signal to the driver alone, as a supervisor sends it."""
+        self._remember()
+        self._process.send_signal(number)
+
+    def left(self) -> list[str]:
+        """What it started and is still alive."""
+        return [process.name() for process in self._family.values() if process.is_running()]
+
     def kill_all(self) -> None:
         """SIGKILL to the driver and everything under it, as when a machine goes away."""
         self._remember()

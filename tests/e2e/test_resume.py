@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -105,6 +106,22 @@ def test_killed_at_every_stage_it_ends_as_if_never_killed(
     assert killed[:3] == list(STAGES)[:3]
     last = cli.backfill(setting.folder, store=store, config=setting.config)
     assert _logical(cli.status(store)) == _logical(setting.expected), str(last)
+
+
+@pytest.mark.parametrize(
+    ("number", "code", "word"), [(signal.SIGTERM, 143, "terminated"), (signal.SIGINT, 130, "interrupted")]
+)
+def test_a_signal_ends_it_with_a_word_and_leaves_nothing_running(
+    cli: Any, setting: Setting, tmp_path: Path, until: Callable[..., bool], number: int, code: int, word: str
+) -> None:
+    running = cli.start(setting.folder, store=tmp_path / "store", config=setting.config)
+    sign, count = STAGES["encoding"]
+    assert until(partial(_seen_or_ended, running, tmp_path / "store", set(), sign, count), 120), running.output()
+    running.signal_driver(number)
+    done = running.wait(60)
+    assert done.code == code, str(done)
+    assert done.out.splitlines()[-1].startswith(f"{word}: what is done is kept"), str(done)
+    assert until(lambda: not running.left(), 60), running.left()
 
 
 def test_the_summary_tells_what_was_encoded_and_what_was_found(

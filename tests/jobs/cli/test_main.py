@@ -73,9 +73,22 @@ def test_debug_shows_the_traceback_wherever_it_stands(failing: Any, capsys: pyte
     assert err.endswith("error: no store at x\n")
 
 
-def test_an_interruption_ends_with_130(failing: Any) -> None:
-    failing(KeyboardInterrupt())
-    assert cli.main([]) == 130
+@pytest.mark.parametrize(
+    ("stop", "code", "word"), [(KeyboardInterrupt(), 130, "interrupted"), (SystemExit(143), 143, "terminated")]
+)
+def test_a_command_that_a_signal_ends_says_so(
+    failing: Any, capsys: pytest.CaptureFixture[str], stop: BaseException, code: int, word: str
+) -> None:
+    failing(stop)
+    assert cli.main([]) == code
+    assert capsys.readouterr().err.endswith(f"{word}: what is done is kept, the same command goes on with it\n")
+
+
+def test_an_output_that_is_full_is_said() -> None:
+    command = f"{sys.executable} -m jobs.cli.main --help > /dev/full"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 1
+    assert done.stderr == "error: the output could not be written: No space left on device\n"
 
 
 def test_an_exit_code_of_a_command_is_kept(failing: Any) -> None:

@@ -40,6 +40,20 @@ def test_several_tokens_of_one_character_end() -> None:
     assert split_spans("abc", many, 3) == [(0, 1), (1, 2), (2, 3)]
 
 
+def test_a_tokenizer_is_given_a_bounded_stretch_at_a_time() -> None:
+    longest = 0
+
+    def measured(text: str) -> list[tuple[int, int]]:
+        nonlocal longest
+        longest = max(longest, len(text))
+        return words(text)
+
+    for text in ("word " * 60_000, "x" * 300_000, "a line\n" * 50_000):
+        spans = split_spans(text, measured, 200)
+        assert "".join(text[start:end] for start, end in spans) == text
+    assert longest <= 1 << 16
+
+
 @settings(deadline=None)
 @given(st.text(alphabet=st.characters(exclude_categories=())))
 def test_encodable_keeps_offsets(text: str) -> None:

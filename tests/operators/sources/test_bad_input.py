@@ -247,6 +247,17 @@ def test_a_header_that_says_too_much_is_refused_in_other_formats_too(kind: str) 
     assert refused == ["picture-too-many-pixels"]
 
 
+def test_deep_nesting_is_refused_in_time_that_grows_with_the_bytes(tmp_path: Path) -> None:
+    path = tmp_path / "deep.jsonl"
+    path.write_text('{"user_id": "d", "session_id": "s", "messages": ' + "[" * 200_000 + "]" * 200_000 + "}\n")
+    began = time.monotonic()
+    (source,) = LocalFiles().find(str(path))
+    found = survey(source, LocalFiles())
+    assert time.monotonic() - began < 20
+    assert found.error is not None
+    assert "nesting" in str(found.error)
+
+
 def test_no_program_that_draws_or_runs_what_a_file_says_is_among_the_formats() -> None:
     assert not {"EPS", "WMF", "PDF", "PSD", "SVG", "FPX", "MIC", "IM"} & set(FORMATS)
     assert not {"cairosvg", "svglib", "wand", "cairo"} & set(sys.modules)

@@ -7,6 +7,7 @@ import pytest
 
 from operators.errors import SourceError, UsageError
 from operators.sources.files import LocalFiles, SourceFile, find_sources
+from operators.store.opening import open_objects
 
 FILES = LocalFiles()
 
@@ -123,3 +124,19 @@ def test_a_name_that_is_too_long_is_unreadable(tree: Path) -> None:
     with pytest.raises(SourceError) as caught:
         FILES.read(str(tree / ("x" * 5000)), 3)
     assert caught.value.code == "unreadable"
+
+
+def test_a_device_named_outright_is_said_to_be_one() -> None:
+    with pytest.raises(UsageError, match="a device or a pipe"):
+        list(LocalFiles().find("/dev/null"))
+
+
+def test_a_working_folder_that_is_gone_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    with pytest.raises(UsageError, match="give the whole path"):
+        list(LocalFiles().find("x.jsonl"))
+    with pytest.raises(UsageError, match="give the whole path"):
+        open_objects("store")

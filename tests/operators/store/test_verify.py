@@ -336,7 +336,7 @@ CONTENT = [
     ("observations", setting(records.CORRECTED_BY, lambda row, old: "r9" if row == 0 else old), {"observations"}),
     ("observations", lambda table: table.drop_columns([records.BOX]), {"columns"}),
     ("picture_texts", lambda table: pa.concat_tables([table, table]), {"picture-texts"}),
-    ("picture_texts", setting(records.MEDIA, lambda row, old: "0" * 64), {"picture-texts"}),
+    ("picture_texts", setting(records.MEDIA, lambda _row, _old: "0" * 64), {"picture-texts"}),
 ]
 
 
