@@ -26,14 +26,18 @@ say "2. What was built"
 run status --store "$STORE"
 run users --store "$STORE"
 
-say "3. Ask: which rounds of a user's history answer this?"
+say "3. What was observed: in words, on a screenshot, on a receipt"
+run observations --user mira --round 2025-11-10-log:1 --store "$STORE"
+run observations --picture sample/histories/pictures/tomas-2025-11-29-receipt.jpg
+
+say "4. Ask: which rounds of a user's history answer this?"
 run search "which food can Pixel not eat?" --user mira --store "$STORE" --k 3
 run search "what was the problem with the clicking bike?" --user tomas --store "$STORE" --k 3
 run search "who fixed the dripping ceiling?" --user aiko --store "$STORE" --k 2
 run search "肉じゃがの作り方" --user aiko --store "$STORE" --k 1
 
-say "4. One conversation in full"
+say "5. One conversation in full"
 run show mira 2026-01-14-broken-wrist --store "$STORE"
 
-say "5. The same histories again: nothing is added, no version is published"
+say "6. The same histories again: nothing is added, no version is published"
 run backfill sample/histories --store "$STORE"

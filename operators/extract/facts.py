@@ -10,7 +10,7 @@ from operators.extract.lexicon import ASKS, NO_NAMES, NOT_SO
 from operators.extract.numbers import NUMBER_WORD, read_words
 from operators.extract.values import Parsed
 
-_NAME = r"[A-Z][\w'&-]*(?:\s(?:of|the|and|de|la|le|&)?\s?[A-Z0-9][\w'&-]*){0,5}"
+_NAME = r"[A-Z][\w'&-]*(?:(?:\s(?:of|the|and|de|la|le|&))?\s(?!I\b)[A-Z0-9][\w'&-]*){0,5}"
 _QUOTED = r'"(?P<quoted>[^"\n]{2,60}?)[,.!?]?"'
 _FAVOURITE = re.compile(
     r"\b(?:my|our)\s(?P<name>favou?rite\s[\w-]+(?:\s[\w-]+)?|name|first name|last name|job title|hometown|home town"

@@ -82,7 +82,19 @@ def _once(shown: Sequence[Shown]) -> list[Shown]:
 def _written(cell: Cell, style: Style) -> list[Shown]:
     text = folded(cell.text)
     found = pairs_in(text, style, texts=len(text) <= 48).findings or _single(text, style)
-    return [Shown(cell.line, _scored(finding, cell)) for finding in found]
+    return [Shown(cell.line, _scored(_as_date(finding), cell)) for finding in found]
+
+
+_DATE_NAMES = re.compile(
+    r"date|day|due|birth|born|expir|until|since|from|start|end|issued|valid|check|arriv|depart", re.IGNORECASE
+)
+
+
+def _as_date(finding: Finding) -> Finding:
+    """``Health 10 Nov 2025``: a title beside a date names no kind of date; it is the picture's own."""
+    if finding.parsed.kind != "date" or _DATE_NAMES.search(finding.attribute):
+        return finding
+    return Finding("date", finding.start, finding.end, finding.parsed, finding.confidence, finding.record)
 
 
 def _single(text: str, style: Style) -> list[Finding]:

@@ -79,7 +79,8 @@ def is_receipt(cells: Sequence[Cell]) -> bool:
     text = "\n".join(folded(cell.text) for cell in cells)
     amounts = len(_AMOUNT.findall(text))
     signs = len({match.lower() for match in _SIGNS.findall(text)})
-    return amounts >= 2 and (signs >= 2 or (signs >= 1 and _WORDS["total"].search(text) is not None))
+    total = _WORDS["total"].search(text) is not None
+    return amounts >= 2 and (signs >= 2 or (total and (signs >= 1 or amounts >= 3)))
 
 
 def observe_receipt(cells: Sequence[Cell], style: Style) -> list[Shown]:
