@@ -30,7 +30,7 @@ _PATTERN = re.compile(
     r"|(?P<d3>\d{1,2})(?:st|nd|rd|th)?(?:\s+of)?[\s./-]{0,2}" + _MONTH.format("m3") + r"(?:[\s,./-]{1,2}"
     + _YEAR.format("y3") + r"|(?P<y5>(?:19|20)\d{2}))?(?![A-Za-z\d])"
     r"|" + _MONTH.format("m4") + r"[\s-]{0,2}(?P<d4>\d{1,2})(?:st|nd|rd|th)?(?:[\s,./-]{1,2}"
-    + _YEAR.format("y4") + r")?(?![A-Za-z\d:])"
+    + _YEAR.format("y4") + r")?(?![A-Za-z\d]|:\d)"
     r"|(?P<y6>(?:19|20)\d{2})\s?年\s?(?P<m6>\d{1,2})\s?月\s?(?P<d6>\d{1,2})\s?日"
     r")",
     re.IGNORECASE,
@@ -131,7 +131,7 @@ def day_order(dates: Iterable[tuple[Dated, date | None]]) -> DayOrder | None:
         if dated.shows:
             sure.add(dated.shows)
         elif len(dated.readings) == 2 and said is not None:
-            close = [said - _PAST <= reading <= said + _FUTURE for reading in dated.readings]
+            close = [-_FUTURE <= said - reading <= _PAST for reading in dated.readings]
             if sum(close) == 1:
                 near.add("day-first" if close[0] else "month-first")
     evidence = sure or near
@@ -142,4 +142,4 @@ def relative_day(words: str, said: date) -> date:
     """The day that ``yesterday``, ``on Monday`` or ``Tue`` names: the last such day up to the one on which it was said."""
     last = words.split()[-1].lower()
     back = 1 if last == "yesterday" else (said.weekday() - WEEKDAYS.index(last[:3])) % 7
-    return said - timedelta(days=back)
+    return date.fromordinal(max(1, said.toordinal() - back))

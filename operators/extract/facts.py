@@ -34,74 +34,36 @@ _AGED = re.compile(
     r"\b(?:I'm|I am|I just turned|I turned|I'll soon be)\s(?P<age>\d{1,3})"
     r"(?=\s(?:years? old|yrs? old)|\s(?:today|this)|\s*[.,!])"
 )
-_VAGUE = frozenset(
-    [
-        "something",
-        "nothing",
-        "everything",
-        "it",
-        "that",
-        "this",
-        "these",
-        "those",
-        "whatever",
-        "when",
-        "where",
-        "how",
-        "what",
-        "so",
-        "just",
-        "like",
-        "being",
-        "really",
-    ]
-)
-_NO_NOUNS = NO_NAMES | frozenset(
-    [
-        "been",
-        "also",
-        "someone",
-        "something",
-        "somebody",
-        "person",
-        "people",
-        "what",
-        "what's",
-        "thing",
-        "named",
-        "called",
-        "get",
-        "gets",
-        "just",
-        "being",
-        "which",
-        "that",
-        "guy",
-        "girl",
-    ]
-)
+_WINDOW = 300
+"""Characters before a fact in which it may be denied."""
+
+_VAGUE_TEXT = "something nothing everything it that this these those whatever when where how what so just like being really"
+_VAGUE = frozenset(_VAGUE_TEXT.split())
+_NO_NOUNS_TEXT = "been also someone something somebody person people what's thing named called get gets just being guy girl"
+_NO_NOUNS = NO_NAMES | frozenset(_NO_NOUNS_TEXT.split())
 
 
 def facts_in(sentence: str) -> Iterator[Finding]:
     """The facts of a ``folded`` sentence; none in a question, or where they are denied or wished."""
     if sentence.rstrip().endswith("?") and ASKS.match(sentence):
         return
-    for match in _FAVOURITE.finditer(sentence):
+    lower = sentence.lower()
+    for match in _FAVOURITE.finditer(sentence) if "my " in lower or "our " in lower else ():
         value, start = _value(match)
         words = value.lower().split()
         if words and words[0] not in _VAGUE and len(words) <= 8 and not NOT_SO.search(match["name"] + " " + value):
             yield _told(match["name"].lower(), value, start, 0.75)
-    for match in _NAMED.finditer(sentence):
+    for match in _NAMED.finditer(sentence) if " called " in lower or " named " in lower or " titled " in lower else ():
         value, start = _value(match)
         noun = _noun(match["noun"])
-        if noun and not NOT_SO.search(sentence[: match.start()]):
+        if noun and not NOT_SO.search(sentence, max(0, match.start() - _WINDOW), match.start()):
             yield _told(noun, value, start, 0.7)
-    for match in _OWNED.finditer(sentence):
-        if not NOT_SO.search(sentence[: match.start()]):
+    for match in _OWNED.finditer(sentence) if "i" in lower or "we" in lower else ():
+        if not NOT_SO.search(sentence, max(0, match.start() - _WINDOW), match.start()):
             count = match["count"]
             number = float(count) if count.isdigit() else read_words(count)
             yield Finding(match["noun"].lower(), match.start("count"), match.end("count"), Parsed("number", number), 0.8)
-    for match in _AGED.finditer(sentence):
+    for match in _AGED.finditer(sentence) if any(letter.isdigit() for letter in sentence) else ():
         yield Finding("age", match.start("age"), match.end("age"), Parsed("number", float(match["age"])), 0.8)
 
 

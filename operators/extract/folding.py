@@ -12,11 +12,15 @@ _SAME = {
     "\u2018": "'", "\u2019": "'", "\u02bc": "'", "\u201c": '"', "\u201d": '"',
     "\u2212": "-", "\u2010": "-", "\u2011": "-", "\u2013": "-", "\u2014": "-", "\u066b": ".", "\u066c": ",",
     "\u00d7": "x",
+    # What is not seen joins what it stands between: 1\u200b2 is neither 1 nor 12.
+    "\u200b": "_", "\u200c": "_", "\u200d": "_", "\u2060": "_", "\ufeff": "_",
 }  # fmt: skip
 
 _PLAIN = re.compile(r"[\x00-\x08\x0a-\x7e]*")
 _CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
-_ADDRESS = re.compile(r"https?://\S+|www\.\S+|\S+@\S+\.\w+|(?<!\w)[#@]\w+", re.IGNORECASE)
+_ADDRESS = re.compile(
+    r"https?://\S+|www\.\S+|(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}\.[\w.-]{1,63}|(?<!\w)[#@]\w+", re.IGNORECASE
+)
 _QUOTED = re.compile(r"(?m)^[ ]*>.*$")
 
 

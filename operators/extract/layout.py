@@ -12,17 +12,23 @@ from operators.extract.finding import Finding
 from operators.extract.folding import folded
 from operators.extract.lexicon import METRICS, NO_NAMES
 from operators.extract.page import Cell, rows_of
-from operators.extract.pairs import listed_in, name_of, pairs_in
+from operators.extract.pairs import listed_in, name_of, pairs_in, with_told_unit
 from operators.extract.units import UNITS
-from operators.extract.values import Parsed, Style, leading_value, parse_value
+from operators.extract.values import Parsed, Style, day_named, leading_value, parse_value
 
 Direction = Literal["above", "left", "below", "right"]
-_DIRECTIONS: tuple[Direction, ...] = ("above", "left", "below", "right")
+_DIRECTIONS: tuple[Direction, ...] = ("left", "above", "below", "right")
 
 _MOST_WORDS = 5
 _NEAR_LINES, _NEAR_WIDTHS = 2.2, 14.0
 _LETTERS = re.compile(r"[^\W\d_]")
 _MARKS = "*_:;.,-|=> "
+_NAMES_TOO = METRICS | {"day", "days", "week", "weeks", "hour", "hours", "minutes"}
+"""Units whose names also head columns."""
+_ON_SIGNS = frozenset(
+    ("open", "closed", "exit", "stop", "entrance", "no entry", "speed limit", "platform", "gate", "chapter", "page")
+)
+"""What stands beside a number on signs and in books, where it measures nothing."""
 
 
 @dataclass(frozen=True)
@@ -172,9 +178,9 @@ def _label(text: str) -> str | None:
     if not words or len(words) > _MOST_WORDS or not _LETTERS.search(bare) or re.search(r"\d{2}", bare):
         return None
     letters = sum(letter.isalpha() for letter in bare)
-    if letters < 2 or letters * 2 < len(bare) or (bare.lower() in UNITS and bare.lower() not in METRICS):
+    if letters < 2 or letters * 2 < len(bare) or (bare.lower() in UNITS and bare.lower() not in _NAMES_TOO):
         return None
-    if any(word.lower() in NO_NAMES for word in words) and len(words) > 2:
+    if (any(word.lower() in NO_NAMES for word in words) and len(words) > 2) or bare.lower() in _ON_SIGNS:
         return None
     return name_of(bare)
 
@@ -223,17 +229,61 @@ def _tables(rows: Sequence[Sequence[Cell]], style: Style) -> tuple[list[Shown], 
     while at < len(rows):
         header = _header(rows[at], style)
         body = _body(rows[at + 1 :], header, style) if header else []
-        if header and len(body) >= 2:
-            inside |= {cell.line for cell, _ in header} | {cell.line for row in body for cell, _, _ in row}
-            for row in body:
-                for cell, name, parsed in row:
-                    sure = round(0.9 * min(1.0, cell.score), 3)
-                    shown.append(Shown(cell.line, Finding(name, 0, len(cell.text), parsed, sure, record)))
-                record += 1
-            at += 1 + len(body)
-        else:
+        if not _is_table(header, body):
             at += 1
+            continue
+        inside |= {cell.line for cell, _ in header} | {each.cell.line for row in body for each in row}
+        for row in _by_day(header, body, style) if _all_days(header) else body:
+            for each in row:
+                name, parsed = with_told_unit(each.name, each.parsed, style)
+                sure = round(0.9 * min(1.0, each.cell.score), 3)
+                shown.append(Shown(each.cell.line, Finding(name, 0, len(each.cell.text), parsed, sure, record)))
+            record += 1
+        at += 1 + len(body)
     return shown, inside
+
+
+@dataclass(frozen=True)
+class _Placed:
+    """A cell of a table with what it is of."""
+
+    cell: Cell
+    name: str
+    parsed: Parsed
+
+
+_ROW_NAME = "name"
+"""What the cells of a column without a heading are, to the left of those that have one."""
+
+_WEEKDAY = re.compile(r"^(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?\.?$", re.IGNORECASE)
+
+
+def _is_table(header: Sequence[tuple[Cell, str]], body: Sequence[Sequence[_Placed]]) -> bool:
+    """Rows enough; and of two columns one that is named in the left and measured alike in the right, else it is a form."""
+    if not header or len(body) < (1 if _all_days(header) else 2):
+        return False
+    if len(header) > 2 or any(each.name == _ROW_NAME for row in body for each in row):
+        return True
+    worded = all(row[0].parsed.kind == "text" for row in body)
+    alike = len({(row[-1].parsed.kind, row[-1].parsed.unit) for row in body}) == 1
+    return not worded or (alike and body[0][-1].parsed.kind != "text")
+
+
+def _all_days(header: Sequence[tuple[Cell, str]]) -> bool:
+    return bool(header) and all(_WEEKDAY.match(name) for _, name in header)
+
+
+def _by_day(header: Sequence[tuple[Cell, str]], body: Sequence[Sequence[_Placed]], style: Style) -> list[list[_Placed]]:
+    """A table with days above and labels to the left: a row for each day."""
+    rows = []
+    for day, name in header:
+        told = Parsed("text", text=name.lower()) if style.said is None else day_named(name, style)
+        row = [_Placed(day, "date" if told.kind == "date" else "day", told)]
+        for line in body:
+            label = next((each.cell.text for each in line if each.name == _ROW_NAME), None)
+            row += [_Placed(each.cell, label, each.parsed) for each in line if each.name == name and label]
+        rows.append(row)
+    return rows
 
 
 def _header(row: Sequence[Cell], style: Style) -> list[tuple[Cell, str]]:
@@ -246,20 +296,29 @@ def _header(row: Sequence[Cell], style: Style) -> list[tuple[Cell, str]]:
     return [(cell, name) for cell, name in named if name] if len(set(names)) == len(names) else []
 
 
-def _body(
-    rows: Sequence[Sequence[Cell]], header: Sequence[tuple[Cell, str]], style: Style
-) -> list[list[tuple[Cell, str, Parsed]]]:
-    """The rows right below the header whose cells stand below its labels, with at least one quantity each."""
+def _body(rows: Sequence[Sequence[Cell]], header: Sequence[tuple[Cell, str]], style: Style) -> list[list[_Placed]]:
+    """The rows right below the header whose cells stand below its labels, with at least one quantity each.
+
+    One cell more may stand left of them all: the row's name.
+    """
     body = []
+    first = min(cell.left for cell, _ in header)
     for row in rows:
-        placed = [(cell, name) for cell in row if (name := _column(cell, header)) is not None]
-        if len(placed) != len(row) or len(row) < 2 or len({name for _, name in placed}) != len(row):
+        places = [(cell, _column(cell, header)) for cell in row]
+        if places[0][1] is None and places[0][0].right <= first and _label(places[0][0].text):
+            places[0] = (places[0][0], _ROW_NAME)
+        names = [name for _, name in places]
+        if None in names or len(row) < 2 or len(set(names)) != len(row):
             break
-        read = [(cell, name, parsed) for cell, name in placed if (parsed := parse_value(folded(cell.text), style))]
-        if all(parsed.kind == "text" for _, _, parsed in read):
+        read = [_Placed(cell, name, parsed) for cell, name in places if name and (parsed := _parsed(cell, style))]
+        if all(each.parsed.kind == "text" for each in read):
             break
         body.append(read)
     return body
+
+
+def _parsed(cell: Cell, style: Style) -> Parsed | None:
+    return parse_value(folded(cell.text), style)
 
 
 def _column(cell: Cell, header: Sequence[tuple[Cell, str]]) -> str | None:

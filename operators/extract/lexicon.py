@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import re
 
-METRICS = frozenset(
-    """
-    sleep,deep sleep,rem sleep,light sleep,time asleep,steps,step count,calories,active calories,distance,weight,body weight,
-    bmi,body fat,heart rate,resting heart rate,max heart rate,average heart rate,avg heart rate,hr,rhr,pulse,hrv,bp,
-    blood pressure,systolic,diastolic,glucose,blood sugar,blood glucose,temperature,temp,body temperature,spo2,oxygen,
-    mood,energy,stress,pain,water,protein,carbs,fat,fiber,fibre,sugar,sodium,mileage,odometer,price,cost,total,subtotal,tax,
-    tip,budget,rent,balance,score,grade,height,waist,age,pace,speed,duration,reps,sets,laps,floors,active minutes,
-    screen time,pages,tempo,dose,humidity,rainfall,attendance,elevation,cadence,power,income,expenses,savings
-    """.replace("\n", "").replace("    ", "").split(",")
-)  # fmt: skip
+_METRICS_TEXT = """
+    sleep, deep sleep, rem sleep, light sleep, time asleep, steps, step count, calories, active calories, distance,
+    weight, body weight, bmi, body fat, heart rate, resting heart rate, max heart rate, average heart rate,
+    avg heart rate, hr, rhr, pulse, hrv, bp, blood pressure, systolic, diastolic, glucose, blood sugar,
+    blood glucose, temperature, temp, body temperature, spo2, oxygen, mood, energy, stress, pain, water, protein,
+    carbs, fat, fiber, fibre, sugar, sodium, mileage, odometer, price, cost, total, subtotal, tax, tip, budget, rent,
+    balance, score, grade, height, waist, age, pace, speed, duration, reps, sets, laps, floors, active minutes,
+    screen time, pages, tempo, dose, humidity, rainfall, attendance, elevation, cadence, power, income, expenses,
+    savings
+"""
+METRICS = frozenset(" ".join(each.split()) for each in _METRICS_TEXT.split(","))
 """What a number may stand right behind: ``resting heart rate 53``."""
 
 PRESSURE = frozenset(("bp", "blood pressure"))
@@ -50,35 +51,11 @@ VERBS: dict[str, dict[str, str]] = {
 }
 """A verb, and what a number of each base unit (or ``money``) is that follows it."""
 
-COUNTING = frozenset(
-    [
-        "did",
-        "completed",
-        "finished",
-        "logged",
-        "recorded",
-        "took",
-        "got",
-        "had",
-        "hit",
-        "reached",
-        "managed",
-        "scored",
-        "drank",
-        "read",
-        "made",
-        "ran",
-        "swam",
-        "clocked",
-        "tracked",
-        "counted",
-        "climbed",
-        "planted",
-        "caught",
-        "attended",
-        "wrote",
-    ]
-)
+_COUNTING_TEXT = """
+    did completed finished logged recorded took got had hit reached managed scored drank read made ran swam clocked
+    tracked counted climbed planted caught attended wrote
+"""
+COUNTING = frozenset(_COUNTING_TEXT.split())
 """Verbs after which a number counts the thing that is named behind it."""
 
 CLOCKED = {
@@ -90,8 +67,9 @@ NOT_SO = re.compile(
     r"\b(?:not|never|no|none|without|cannot|neither|nor|didn'?t|don'?t|doesn'?t|haven'?t|hasn'?t|hadn'?t|isn'?t|wasn'?t|aren'?t"
     r"|weren'?t|won'?t|wouldn'?t|can'?t|couldn'?t|shouldn'?t|skipped|missed|forgot|failed|instead of|rather than"
     r"|want(?:s|ed|ing)?|wish(?:ed)?|hop(?:e|es|ed|ing)|plan(?:s|ned|ning)?|aim(?:s|ed|ing)?|intend(?:ed)?|goals?|targets?"
-    r"|will|i'll|we'll|shall|would|i'd|we'd|should|could|can|might|may|must|need(?:s|ed)?|supposed|going to|gonna"
+    r"|will|i'll|we'll|shall|would|i'd|we'd|should|could|can|might|may(?!\s\d)|must|need(?:s|ed)?|supposed|going to|gonna"
     r"|try(?:ing)?|tried|let's|lets|if|unless|when|whenever|until|before|imagine|suppose|recommend(?:s|ed)?|suggest(?:s|ed)?|advised?|ideally|maybe"
+    r"|(?:almost|nearly)\s(?:paid|spent|slept|ran|bought|lost|won|drank|ate|\w+ed)"
     r"|perhaps|tomorrow|tonight|next|remind|up to|at least|at most|less than|more than|fewer than|within|per|every|each"
     r"|usually|normally|typically|always|often|sometimes|used to|ago|in about)\b",
     re.IGNORECASE,
@@ -111,10 +89,14 @@ ASKS = re.compile(
 )
 
 CORRECTS = re.compile(
-    r"\b(?:sorry|correction|oops|my mistake|scratch that|i meant|i mean|make (?:that|it)|typo|no wait|wait|actually"
-    r"|should (?:be|have been|read)|to correct)\b",
+    r"\b(?:sorry(?!\s(?:for|about|to|i)\b)|correction|oops|my mistake|scratch that|i meant|i mean|make (?:that|it)|typo"
+    r"|no wait|wait(?=,|\s-|\sno)|should (?:be|have been|read)|to correct)\b",
     re.IGNORECASE,
 )
+"""What follows takes back something said before."""
+
+CORRECTS_IF_UNNAMED = re.compile(r"\bactually\b", re.IGNORECASE)
+"""Does so only where it names nothing itself: ``I actually slept 7 h`` may be the first word of it."""
 
 OTHERS = re.compile(
     r"\b(?:you|he|she|they|people|adults|everyone|someone|somebody|anyone|who|doctors?|experts?)\b|\b(?:my|his|her|their|our)\s"
@@ -124,182 +106,20 @@ OTHERS = re.compile(
 )
 """Someone else did it."""
 
-NO_NAMES = frozenset(
-    [
-        "i",
-        "it",
-        "its",
-        "it's",
-        "that",
-        "this",
-        "these",
-        "those",
-        "there",
-        "here",
-        "he",
-        "she",
-        "they",
-        "you",
-        "we",
-        "me",
-        "him",
-        "her",
-        "them",
-        "us",
-        "one",
-        "ones",
-        "some",
-        "any",
-        "all",
-        "both",
-        "each",
-        "which",
-        "what",
-        "who",
-        "when",
-        "where",
-        "why",
-        "how",
-        "if",
-        "then",
-        "so",
-        "and",
-        "or",
-        "but",
-        "the",
-        "a",
-        "an",
-        "of",
-        "to",
-        "in",
-        "on",
-        "at",
-        "by",
-        "for",
-        "with",
-        "from",
-        "as",
-        "than",
-        "about",
-        "around",
-        "only",
-        "just",
-        "also",
-        "even",
-        "still",
-        "yet",
-        "now",
-        "really",
-        "very",
-        "too",
-        "quite",
-        "pretty",
-        "almost",
-        "nearly",
-        "over",
-        "under",
-        "up",
-        "down",
-        "out",
-        "off",
-        "is",
-        "was",
-        "are",
-        "were",
-        "be",
-        "been",
-        "being",
-        "am",
-        "do",
-        "did",
-        "does",
-        "have",
-        "has",
-        "had",
-        "will",
-        "would",
-        "can",
-        "could",
-        "should",
-        "may",
-        "might",
-        "must",
-        "not",
-        "no",
-        "never",
-        "yes",
-        "ok",
-        "okay",
-        "well",
-        "thing",
-        "things",
-        "way",
-        "lot",
-        "bit",
-        "time",
-        "times",
-    ]
-)
+_NO_NAMES_TEXT = """
+    i it its it's that this these those there here he she they you we me him her them us one ones some any all both
+    each which what who when where why how if then so and or but the a an of to in on at by for with from as than
+    about around only just also even still yet now really very too quite pretty almost nearly over under up down out
+    off is was are were be been being am do did does have has had will would can could should may might must not no
+    never yes ok okay well thing things way lot bit actually sorry oops wait correction mistake
+"""
+NO_NAMES = frozenset(_NO_NAMES_TEXT.split())
 """Words that name nothing by themselves."""
 
-NOTES = frozenset(
-    [
-        "note",
-        "notes",
-        "ps",
-        "p.s",
-        "nb",
-        "question",
-        "answer",
-        "q",
-        "a",
-        "tip",
-        "tips",
-        "warning",
-        "example",
-        "examples",
-        "reminder",
-        "edit",
-        "update",
-        "fyi",
-        "re",
-        "subject",
-        "cc",
-        "hi",
-        "hello",
-        "hey",
-        "thanks",
-        "thank",
-        "ok",
-        "okay",
-        "yes",
-        "no",
-        "result",
-        "advice",
-        "summary",
-        "step",
-        "idea",
-        "plan",
-        "todo",
-        "quote",
-        "link",
-        "source",
-        "remember",
-        "important",
-        "me",
-        "you",
-        "assistant",
-        "user",
-        "system",
-        "human",
-        "ai",
-        "and",
-        "or",
-        "but",
-        "so",
-        "because",
-        "then",
-        "also",
-    ]
-)
+_NOTES_TEXT = """
+    note notes ps p.s nb question answer q a tip tips warning example examples reminder edit update fyi re subject cc
+    hi hello hey thanks thank ok okay yes no result advice summary step idea plan todo quote link source remember
+    important me you assistant user system human ai and or but so because then also
+"""
+NOTES = frozenset(_NOTES_TEXT.split())
 """Before a colon: what the writer is doing, no name of what follows."""

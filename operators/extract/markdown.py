@@ -7,11 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from operators.extract.finding import Finding
-from operators.extract.pairs import LONGEST_NAME
-from operators.extract.values import Parsed, Style, parse_value
+from operators.extract.pairs import LONGEST_NAME, with_told_unit
+from operators.extract.values import Style, parse_value
 
-_RULE = re.compile(r"^\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-{2,}:?\s*)*\|?\s*$")
-_UNIT_IN_NAME = re.compile(r"^(.*?)\s*\(([^()]{1,12})\)$")
+_RULE = re.compile(r"^\s*(?=.*(?:\||--))\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*$")
 
 
 @dataclass(frozen=True)
@@ -88,8 +87,5 @@ def _finding(name: str, cell: Cell, record: int, style: Style) -> Finding | None
     parsed = parse_value(cell.text, style)
     if parsed is None or not name or len(name) > LONGEST_NAME:
         return None
-    if (told := _UNIT_IN_NAME.match(name)) and parsed.unit is None and parsed.number is not None:
-        unit = parse_value(f"1 {told[2]}", style)
-        if unit is not None and unit.number is not None and unit.unit is not None:
-            name, parsed = told[1], Parsed(unit.kind, round(parsed.number * unit.number, 9), unit.unit, doubt=parsed.doubt)
+    name, parsed = with_told_unit(name, parsed, style)
     return Finding(name, cell.start, cell.start + len(cell.text), parsed, 0.95, record)

@@ -16,6 +16,10 @@ from operators.errors import ExtractorError
 from operators.extract.page import Box, PictureText, TextLine
 
 _FEWEST_TURNED = 3
+_LEAST_SIDE = 8
+"""Pixels below which a picture holds no letters."""
+_MOST_THIN = 4
+"""Times a picture may be as long as it is wide before it is padded."""
 
 
 class PictureReader(Protocol):
@@ -50,26 +54,28 @@ class RapidReader:
         """See ``PictureReader``."""
         pixels = _pixels(data)
         height, width = pixels.shape[:2]
+        if min(height, width) < _LEAST_SIDE:
+            return PictureText(width, height, ())
         scale = min(1.0, self._max_side / max(width, height))
         small = _resized(pixels, scale)
-        quads, texts, scores, turned = self._run(small)
         turn = 0
+        quads, texts, scores, flipped = self._run(small)
         if _sideways(quads):
             turn = 90
-            quads, texts, scores, turned = self._run(np.ascontiguousarray(np.rot90(small, -1)))
-        upright_width = small.shape[0] if turn else small.shape[1]
-        upright_height = small.shape[1] if turn else small.shape[0]
-        if turned:
-            quads = [np.array([upright_width, upright_height]) - quad for quad in quads]
+            quads, texts, scores, flipped = self._run(_turned(small, turn))
+        if flipped:  # short lines are told apart badly: the whole is turned and read again
+            turn = (turn + 180) % 360
+            quads, texts, scores, _ = self._run(_turned(small, turn))
         lines = [
-            TextLine(text, _box_back(quad, turn, turned, small.shape, scale), round(float(score), 4))
+            TextLine(text, _box_back(quad, turn, small.shape, scale), round(float(score), 4))
             for quad, text, score in zip(quads, texts, scores, strict=True)
         ]
-        return PictureText(width, height, tuple(lines), (turn + (180 if turned else 0)) % 360, _tilt(quads))
+        return PictureText(width, height, tuple(lines), turn, _tilt(quads))
 
     def _run(self, pixels: NDArray[np.uint8]) -> tuple[list[NDArray[np.float64]], list[str], list[float], bool]:
         """Quads (4, 2), texts and scores of a picture, and whether most of its lines stand upside down."""
         engine = self._loaded()
+        pixels = _padded(pixels)
         image, record = engine.preprocess_img(pixels)
         found, directions, read, crops = engine.run_ocr_steps(image, record)
         result = engine.build_final_output(pixels, found, directions, read, crops, record)
@@ -133,14 +139,37 @@ def _tilt(quads: Sequence[NDArray[np.float64]]) -> float:
     return round(median(slopes), 5) if len(slopes) >= _FEWEST_TURNED else 0.0
 
 
-def _box_back(quad: NDArray[np.float64], turn: int, turned: bool, shape: tuple[int, ...], scale: float) -> Box:
-    """The box of an upright quad in the picture as it came, in its own pixels."""
+def _turned(pixels: NDArray[np.uint8], turn: int) -> NDArray[np.uint8]:
+    """Turned clockwise by so many degrees."""
+    return np.ascontiguousarray(np.rot90(pixels, -(turn // 90)))
+
+
+def _padded(pixels: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """A thin picture with white below or right of it: the engine enlarges the short side, and the long one with it."""
+    height, width = pixels.shape[:2]
+    least = max(height, width) // _MOST_THIN
+    if min(height, width) >= least:
+        return pixels
+    wide = np.full((max(height, least), max(width, least), 3), 255, np.uint8)
+    wide[:height, :width] = pixels
+    return wide
+
+
+def _box_back(quad: NDArray[np.float64], turn: int, shape: tuple[int, ...], scale: float) -> Box:
+    """The box of an upright quad in the picture as it came, in its own pixels. ``shape``: the picture's as it was read."""
     height, width = shape[:2]
     left, top = quad.min(axis=0)
     right, bottom = quad.max(axis=0)
-    if turned:
-        upright_width, upright_height = (height, width) if turn else (width, height)
-        left, top, right, bottom = upright_width - right, upright_height - bottom, upright_width - left, upright_height - top
-    if turn:  # the picture was read turned clockwise by 90 degrees
+    if turn == 90:
         left, top, right, bottom = top, height - right, bottom, height - left
-    return tuple(round(float(value) / scale, 1) for value in (left, top, right, bottom))  # type: ignore[return-value]
+    elif turn == 180:
+        left, top, right, bottom = width - right, height - bottom, width - left, height - top
+    elif turn == 270:
+        left, top, right, bottom = width - bottom, left, width - top, right
+    sides = (
+        min(max(left, 0), width),
+        min(max(top, 0), height),
+        min(max(right, 0), width),
+        min(max(bottom, 0), height),
+    )
+    return tuple(round(float(value) / scale, 1) for value in sides)  # type: ignore[return-value]

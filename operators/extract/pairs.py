@@ -7,14 +7,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from operators.extract.finding import Finding
-from operators.extract.lexicon import ASKS, METRICS, NO_NAMES, NOT_SO, NOTES, PRESSURE, TURNS, VERBS
-from operators.extract.values import Parsed, Quantity, Style, leading_value, parse_value
+from operators.extract.lexicon import ASKS, CORRECTS, METRICS, NO_NAMES, NOT_SO, NOTES, PRESSURE, TURNS, VERBS
+from operators.extract.values import Parsed, Style, leading_value, parse_value
 
 LONGEST_NAME = 60
 _LONGEST_TEXT, _MOST_WORDS = 60, 8
+_WINDOW = 300
+"""Characters before a name in which it may be denied."""
 
 _WORD = r"[^\W\d_][\w'&%/°#²-]{0,30}"
 _NAME = rf"{_WORD}(?:[ ]{_WORD}|[ ]\d{{1,3}}){{0,4}}"
+_UNIT_IN_NAME = re.compile(r"^(.*?)\s*\(([^()]{1,12})\)$")
 _STARTS = r"(?:^|(?<=[,;:|(\u00b7\u2022.!?])\s|(?<=\s-)\s|(?<=\sand)\s)\s*"
 _PAIR = re.compile(
     rf"{_STARTS}(?P<name>{_NAME})\.?(?P<unit>\s?\([^()\n]{{1,12}}\))?\s?(?::(?!/)(?!(?<=\d:)\d)|=(?!=)|->|\u2192)", re.M
@@ -50,16 +53,18 @@ def pairs_in(line: str, style: Style, *, texts: bool) -> Paired:
 
 
 def _pair(line: str, match: re.Match[str], end: int, style: Style, texts: bool) -> Finding | None:
-    name = name_of(match["name"])
     begin = match.end()
     region = line[begin:end].rstrip(" ,;|")
+    if CORRECTS.fullmatch(match["name"].strip()) or match["name"].strip().lower() == "actually":
+        return _correction(region, begin, style)
+    name = name_of(match["name"])
     if name is None or not region.strip() or name.split()[0].lower() in NOTES or _only_planned(line, match):
         return None
     quantity = leading_value(region, style)
     if quantity is not None and "?" not in region:
         begins = begin + quantity.start
         tidy = _ENDS.match(region, quantity.end) is not None
-        parsed = _with_unit(quantity, match["unit"], style)
+        parsed = with_told_unit(f"{name} {(match['unit'] or '').strip()}", quantity.parsed, style)[1]
         return Finding(name, begins, begin + quantity.end, parsed, 0.95 if tidy else 0.8)
     if not texts:
         return None
@@ -71,19 +76,29 @@ def _pair(line: str, match: re.Match[str], end: int, style: Style, texts: bool) 
     return Finding(name, begins, begins + len(value), parsed_text, 0.75)
 
 
+def _correction(region: str, begin: int, style: Style) -> Finding | None:
+    """``Correction: 7 h``: of what, the value before it says."""
+    quantity = leading_value(region, style)
+    if quantity is None:
+        return None
+    return Finding("", begin + quantity.start, begin + quantity.end, quantity.parsed, 0.8, corrects=True)
+
+
 def _only_planned(line: str, match: re.Match[str]) -> bool:
     """``Plan for tomorrow - sleep: 8 h``: what stands before the name on its line says that it is not so (yet)."""
-    before = line[: match.start("name")]
+    before = line[max(0, match.start("name") - _WINDOW) : match.start("name")]
     return NOT_SO.search(TURNS.split(before)[-1]) is not None
 
 
-def _with_unit(quantity: Quantity, unit: str | None, style: Style) -> Parsed:
-    if unit is None or quantity.parsed.unit is not None or quantity.parsed.number is None:
-        return quantity.parsed
-    told = parse_value(f"1 {unit.strip(' ()')}", style)
-    if told is None or told.number is None or told.unit is None:
-        return quantity.parsed
-    return Parsed(told.kind, round(quantity.parsed.number * told.number, 9), told.unit, doubt=quantity.parsed.doubt)
+def with_told_unit(name: str, parsed: Parsed, style: Style) -> tuple[str, Parsed]:
+    """``Weight (kg)`` and a bare number: the name without the unit, and the number in it."""
+    told = _UNIT_IN_NAME.match(name)
+    if told is None or parsed.unit is not None or parsed.number is None:
+        return name, parsed
+    unit = parse_value(f"1 {told[2]}", style)
+    if unit is None or unit.number is None or unit.unit is None:
+        return name, parsed
+    return told[1], Parsed(unit.kind, round(parsed.number * unit.number, 9), unit.unit, doubt=parsed.doubt)
 
 
 def _is_label_text(value: str) -> bool:
@@ -102,12 +117,14 @@ def listed_in(line: str, style: Style) -> Paired:
     found: list[tuple[int, Finding]] = []
     for match in _LISTED.finditer(line):
         name = name_of(match["name"])
-        quantity = leading_value(line[match.end() :], style)
+        quantity = leading_value(line[match.end() : match.end() + _WINDOW], style)
         if name is None or quantity is None or quantity.start > 1 or name.split()[-1].lower() in VERBS:
             continue
         end = match.end() + quantity.end
         name, start = _metric_tail(name, match)
-        if (_ENDS.match(line, end) or name.lower() in METRICS) and not NOT_SO.search(line[:start] + " " + name):
+        if (_ENDS.match(line, end) or name.lower() in METRICS) and not NOT_SO.search(
+            f"{line[max(0, start - _WINDOW) : start]} {name}"
+        ):
             found.append((start, Finding(name, match.end() + quantity.start, end, quantity.parsed, 0.9)))
     known = [each for each in found if each[1].attribute.lower() in METRICS]
     if not known or ("?" in line and ASKS.match(line)):
@@ -133,7 +150,8 @@ def name_of(written: str) -> str | None:
     name = re.sub(
         r"^(?:my|the|a|an|our|today's|todays|this morning's|current|and|also|then)\s+", "", written.strip(), flags=re.I
     )
-    name = name.strip(" -*_.:()")
+    name = name.strip(" -*_.:")
+    name = name.strip("()") if name.count("(") != name.count(")") else name
     words = name.lower().split()
     if not words or len(name) > LONGEST_NAME or all(word in NO_NAMES for word in words):
         return None

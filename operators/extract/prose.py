@@ -6,6 +6,7 @@ What is denied, wished, planned, asked, advised or told of someone else is no ob
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, replace
 
 from operators.extract.facts import facts_in
@@ -14,6 +15,7 @@ from operators.extract.lexicon import (
     ASKS,
     CLOCKED,
     CORRECTS,
+    CORRECTS_IF_UNNAMED,
     COUNTING,
     METRICS,
     NO_NAMES,
@@ -43,6 +45,7 @@ _BREAKS = re.compile(
 )
 _WEAK = ("of", "at", "is", "are", "was", "were", "hit", "reached", "says", "say", "showed", "shows")
 _VERB = re.compile(rf"\b(?P<verb>{'|'.join(sorted(VERBS, key=len, reverse=True))})\b(?P<gap>[^.;]*)$", re.IGNORECASE)
+_SOME_VERB = re.compile(rf"\b(?P<verb>{'|'.join(sorted(VERBS, key=len, reverse=True))})\b", re.IGNORECASE)
 _COUNTS = re.compile(rf"\b(?P<verb>{'|'.join(sorted(COUNTING))})\b(?P<gap>(?:\s\w+){{0,3}})\s*[~]?$", re.IGNORECASE)
 _SOME_COUNT = re.compile(rf"\b(?:{'|'.join(sorted(COUNTING))})\s\d", re.IGNORECASE)
 _CLOCKS = re.compile(rf"\b(?P<verb>{'|'.join(CLOCKED)})\s*(?:about|around)?\s*$", re.IGNORECASE)
@@ -61,16 +64,21 @@ _OF = re.compile(
 _PLACE = re.compile(
     r"\s(?:at|to)\s(?:the\s)?(?P<name>(?:[A-Z][\w'&.-]*|\d\w*)(?:\s(?:(?:[A-Z][\w'&.-]*)|of|and|the|&|de|la|le)(?!\w))*)"
 )
+_CONNECTS = re.compile(r"(?:\s(?:of|and|the|&|de|la|le))+$")
+_ALSO = re.compile(r"(?:^|\s)(?:and|,|plus|then|&)\s(?:another\s)?$", re.IGNORECASE)
 _FOR = re.compile(
     r"\s(?:for|on)\s(?:(?:a|an|the|my|some|our)\s)?(?P<name>[a-z][\w' -]{1,30}?)"
     r"(?=\s(?:at|to|from|in|on|today|yesterday|this)\b|[,.;!?]|$)",
     re.IGNORECASE,
 )
-_TAIL = re.compile(
-    r"(?:\b(?:it|that|this|they|which)\b|^)\s*(?:was|is|were|'s|should be|should have been|should read|as)?"
-    r"\s*(?:actually|really|more like|about)?\s*$",
+_UNNAMED = re.compile(
+    r"(?:(?:no|it|that|this|they|i|to)\s?)?(?:was|is|were|'s|should be|should have been|should read|as)?\s?"
+    r"(?:actually|really|more like|about|only)?",
     re.IGNORECASE,
 )
+_WINDOW = 300
+"""Characters before and after a quantity that tell what it is."""
+_NEAR, _FEW = 100, 20
 _DELTA = re.compile(
     r"^\s?(?:more|less|fewer|higher|lower|longer|shorter|better|worse|faster|slower|above|below|over|under|off|away|ago|old"
     r"|years?|later|earlier|ahead|left|to go|short|each|apart|per|a (?:day|week|month|year|night))\b",
@@ -83,6 +91,37 @@ _WHEN = re.compile(
 _SOME_WORD = re.compile(r"\b(?:hours?|minutes?|km|miles?|steps|pages|kg|euros?|dollars?)\b", re.IGNORECASE)
 
 
+class _Marks:
+    """Where in a sentence something is denied, turned, corrected or told of others: looked for once for all quantities."""
+
+    def __init__(self, sentence: str) -> None:
+        self._corrections = [match.span() for match in CORRECTS.finditer(sentence)]
+        self._turns = [match.end() for match in TURNS.finditer(sentence)]
+        denied = (match.span() for match in NOT_SO.finditer(sentence))
+        self._denied = [start for start, end in denied if not self._in_correction(start, end)]
+        self._others = [match.start() for match in OTHERS.finditer(sentence)]
+
+    def _in_correction(self, start: int, end: int) -> bool:
+        return any(first <= start and end <= last for first, last in self._corrections[:_FEW])
+
+    def scope(self, at: int) -> int:
+        """Where what belongs to a quantity at that place begins: after the last turn, and not too far before it."""
+        turn = bisect_right(self._turns, at)
+        return max(self._turns[turn - 1] if turn else 0, at - _WINDOW, 0)
+
+    def denied(self, first: int, last: int) -> bool:
+        """Whether something between says that it is not so."""
+        return bisect_left(self._denied, first) < bisect_left(self._denied, last)
+
+    def of_others(self, first: int, last: int) -> bool:
+        """Whether something between says that somebody else did it."""
+        return bisect_left(self._others, first) < bisect_left(self._others, last)
+
+    def corrected(self, first: int, last: int) -> bool:
+        """Whether something between takes back what was said before."""
+        return any(first <= start < last for start, _ in self._corrections[:_FEW])
+
+
 @dataclass(frozen=True)
 class _Clause:
     """One quantity in its sentence: what stands before it, since the last turn, and behind it, up to the next quantity."""
@@ -92,6 +131,7 @@ class _Clause:
     before: str
     after: str
     quantity: Quantity
+    of_others: bool
 
 
 def told_in(text: str, style: Style) -> list[Finding]:
@@ -109,47 +149,52 @@ def _told(sentence: str, style: Style) -> list[Finding]:
     if sentence.rstrip().endswith("?") and ASKS.match(sentence):
         return []
     found: list[Finding] = []
-    held = quantities(sentence, style)
-    measured = [quantity for quantity in held if quantity.parsed.kind != "date"]
-    corrects = CORRECTS.search(sentence) is not None
-    for at, quantity in enumerate(measured):
-        begin = measured[at - 1].end if at else 0
-        end = measured[at + 1].start if at + 1 < len(measured) else len(sentence)
-        before = sentence[: quantity.start]
-        turns = [turn.end() for turn in TURNS.finditer(before)]
-        scope = before[turns[-1] :] if turns else before
-        clause = _Clause(sentence, scope, sentence[begin : quantity.start], sentence[quantity.end : end], quantity)
-        found += [replace(each, corrects=corrects) for each in _of_clause(clause, corrects)]
+    measured = [quantity for quantity in quantities(sentence, style) if quantity.parsed.kind != "date"]
+    marks = _Marks(sentence) if measured else None
+    corrects = False
+    for at, quantity in enumerate(measured if marks else ()):
+        assert marks is not None
+        begin = max(measured[at - 1].end if at else 0, quantity.start - _WINDOW)
+        end = min(measured[at + 1].start if at + 1 < len(measured) else len(sentence), quantity.end + _WINDOW)
+        scope = marks.scope(quantity.start)
+        corrects = corrects or marks.corrected(begin, quantity.start)
+        if marks.denied(scope, quantity.start):
+            continue
+        clause = _Clause(
+            sentence,
+            sentence[scope : quantity.start],
+            sentence[begin : quantity.start],
+            sentence[quantity.end : end],
+            quantity,
+            marks.of_others(scope, quantity.start),
+        )
+        found += [replace(each, corrects=each.corrects or corrects) for each in _of_clause(clause, corrects)]
     return found
 
 
 def _of_clause(clause: _Clause, corrects: bool) -> list[Finding]:
     quantity = clause.quantity
-    if _DELTA.match(clause.after) or _negated(clause, corrects):
+    if _DELTA.match(clause.after):
         return []
     name, confidence = _name(clause)
     if name is None:
-        if corrects and _TAIL.search(_without_correction(clause.before)):
-            return [Finding("", quantity.start, quantity.end, quantity.parsed, 0.8)]
+        if _UNNAMED.fullmatch(_bare(clause.before)) and (corrects or CORRECTS_IF_UNNAMED.search(clause.before)):
+            return [Finding("", quantity.start, quantity.end, quantity.parsed, 0.8, corrects=True)]
         return []
     doubtful = 0.1 if quantity.parsed.doubt else 0.0
-    findings = _pressure(name, clause, confidence - doubtful)
+    findings = _pressure(name, clause, round(confidence - doubtful, 3))
     return findings + _beside_money(clause, name)
 
 
-def _negated(clause: _Clause, corrects: bool) -> bool:
-    scope = _without_correction(clause.scope) if corrects else clause.scope
-    return NOT_SO.search(scope) is not None
-
-
-def _without_correction(text: str) -> str:
-    return CORRECTS.sub(lambda found: " " * len(found[0]), text)
+def _bare(text: str) -> str:
+    """What is left of a correction without the words and marks that only say that it is one."""
+    return " ".join(re.sub(r"[,;:.!-]", " ", CORRECTS_IF_UNNAMED.sub(" ", CORRECTS.sub(" ", text))).split())
 
 
 def _name(clause: _Clause) -> tuple[str | None, float]:
     """What the quantity is of, and how sure that is; None where the sentence does not say."""
     quantity, before = clause.quantity, clause.before
-    others = OTHERS.search(clause.scope) is not None
+    others = clause.of_others
     if (clocked := _CLOCKS.search(before)) and quantity.parsed.kind == "time" and not others:
         return CLOCKED[clocked["verb"].lower()], 0.9
     if quantity.parsed.kind == "time":
@@ -171,19 +216,24 @@ def _name(clause: _Clause) -> tuple[str | None, float]:
 
 
 def _of_verb(clause: _Clause) -> str | None:
-    match = _VERB.search(clause.before) or (_VERB.search(clause.scope) if _and_only(clause.before) else None)
+    parsed = clause.quantity.parsed
+    own = _VERB.search(clause.before)
+    match = own or (next(reversed(list(_SOME_VERB.finditer(clause.scope))), None) if _shares_verb(clause) else None)
     if match is None:
         return None
-    parsed = clause.quantity.parsed
     unit = "money" if parsed.kind == "money" else parsed.unit or ""
     name = VERBS[match["verb"].lower()].get(unit)
-    if name is None or clause.before is clause.scope:
-        return name if name is None else _checked(name, match["gap"])
-    return _checked(name, match["gap"]) if _VERB.search(clause.before) else name
+    return name if name is None or own is None else _checked(name, match["gap"])
 
 
 def _checked(name: str, gap: str) -> str | None:
     return name if _GAP.match(gap) else None
+
+
+def _shares_verb(clause: _Clause) -> bool:
+    """``ran 5 km in 25 min``, ``paid $3 at the Corner and $12 at Target``: the verb of the quantity before is this one's."""
+    also = clause.quantity.parsed.kind == "money" and _ALSO.search(clause.before) is not None
+    return also or _and_only(clause.before)
 
 
 def _and_only(between: str) -> bool:
@@ -192,7 +242,7 @@ def _and_only(between: str) -> bool:
 
 
 def _of_copula(before: str, parsed: Parsed) -> str | None:
-    match = _COPULA.search(before)
+    match = _COPULA.search(before[-_NEAR:])
     if match is None:
         return None
     phrase = re.split(
@@ -290,7 +340,7 @@ def _beside_money(clause: _Clause, name: str) -> list[Finding]:
     for attribute, pattern in (("merchant", _PLACE), ("item", _FOR)):
         match = pattern.search(clause.after)
         if match is not None and match["name"].split()[0].lower() not in NO_NAMES:
-            said = match["name"].rstrip(" .,")
+            said = _CONNECTS.sub("", match["name"].rstrip(" .,"))
             parsed = Parsed("text", text=said.lower())
             found.append(
                 Finding(attribute, offset + match.start("name"), offset + match.start("name") + len(said), parsed, 0.8)

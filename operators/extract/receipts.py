@@ -18,10 +18,15 @@ from operators.extract.values import Parsed, Style
 _SIGN = r"rm|rh|myr|us\$|s\$|[$€£¥₹]|usd|eur|gbp|sgd|aud|idr|inr"
 _AMOUNT = re.compile(
     rf"(?:(?<![\w.,/:-])|(?<=[a-z])(?=(?:{_SIGN})\s?-?\d)|(?<=[^\d.,/:-]-))(?P<sign>{_SIGN})?\s?(?P<minus>-\s?)?"
-    r"(?P<digits>\d{1,3}(?:,\d{3})+\.\s?\d{2}|\d{1,3}(?:\.\d{3})+,\s?\d{2}|\d+[.,]\s?\d{2})(?P<behind>\s?(?:eur|€))?"
+    r"(?P<digits>\d{1,3}(?:,\d{3})+\.\s?\d{2}|\d{1,3}(?:[. ]\d{3})+,\s?\d{2}|\d{1,9}[.,]\s?\d{2})"
+    rf"(?P<behind>\s?(?:{_SIGN})(?!\w))?"
     r"(?![\d%]|[.,]\d|\s?(?:kg|g|ml|l|%)\b)",
     re.IGNORECASE,
 )
+_WHOLE = re.compile(
+    r"(?:(?P<sign>[¥₩₫￥])\s?)?(?<![\d.,])(?P<digits>\d{1,3}(?:,\d{3})+|\d{1,9})(?P<behind>\s?[円원])?(?![\d.,]\d)"
+)
+"""An amount of a currency without cents; it is one only with its sign."""
 _DASHED = re.compile(r"(?<![\w.,/:-])(?P<whole>\d{1,5})\s?[-;·]\s?(?P<cents>\d{2})(?![\w-])")
 """An amount whose point OCR took for something else; looked for only where an amount must be."""
 
@@ -77,7 +82,7 @@ class _Row:
 def is_receipt(cells: Sequence[Cell]) -> bool:
     """Whether a picture is a receipt or bill: amounts, and the words that only such papers have."""
     text = "\n".join(folded(cell.text) for cell in cells)
-    amounts = len(_AMOUNT.findall(text))
+    amounts = max(len(_AMOUNT.findall(text)), sum(1 for each in _WHOLE.finditer(text) if each["sign"] or each["behind"]))
     signs = len({match.lower() for match in _SIGNS.findall(text)})
     total = _WORDS["total"].search(text) is not None
     return amounts >= 2 and (signs >= 2 or (total and (signs >= 1 or amounts >= 3)))
@@ -109,6 +114,12 @@ def _row(cells: list[Cell]) -> _Row:
 
 def _amounts(cell: Cell) -> list[_Amount]:
     found = []
+    for match in _WHOLE.finditer(folded(cell.text)):
+        if sign := (match["sign"] or match["behind"] or "").strip():
+            number = read_number(match["digits"], "point")[0]
+            found.append(_Amount(cell, match.start(), match.end(), number, sign.replace("￥", "¥").replace("원", "₩")))
+    if found:
+        return found
     for match in _AMOUNT.finditer(folded(cell.text)):
         number = read_number(re.sub(r"\s", "", match["digits"]))[0]
         sign = (match["sign"] or match["behind"] or "").strip().lower()
@@ -249,7 +260,9 @@ def _items(rows: Sequence[_Row], currency: str | None, total: _Amount | None) ->
             continue
         record += 1
         text = folded(name.text)
-        start, stop = len(text) - len(text.lstrip(" *-.")), len(text.rstrip(" *-"))
+        priced = min((amount.start for amount in row.amounts if amount.cell is name), default=len(text))
+        text = text[:priced] if priced > len(text) // 3 else text
+        start, stop = len(text) - len(text.lstrip(" *-.")), len(text.rstrip(" *-@x"))
         parsed = Parsed("text", text=" ".join(text[start:stop].lower().split()))
         sure = round(0.7 * min(1.0, name.score), 3)
         shown.append(Shown(name.line, Finding("item", start, stop, parsed, sure, record)))

@@ -57,6 +57,8 @@ NAME = f"rules-{RULES_VERSION}"
 _SCOPE = (TENANT, USER, SESSION, ROUND, ORDER)
 _ROLES = frozenset(("user", "assistant", "system", "tool", "other", ""))
 _AT_ONCE = 2048
+_LOOKED_BACK = 50
+"""Findings of its round that a correction looks back."""
 
 
 class Extractor(Protocol):
@@ -138,7 +140,7 @@ def _day(row: Mapping[str, Any]) -> date | None:
         return None
     try:
         return (time + timedelta(minutes=row[OFFSET] or 0)).date()
-    except OverflowError:
+    except OverflowError:  # in the first or the last hours of all time
         return time.date()
 
 
@@ -166,12 +168,13 @@ def _corrected(pointed: Sequence[_Pointed]) -> list[_Pointed]:
     """A correction in a later message of the round takes the place of what it corrects."""
     kept: list[_Pointed] = []
     for each in pointed:
-        at = next((at for at in reversed(range(len(kept))) if corrects(each.finding, kept[at].finding)), None)
+        back = range(len(kept) - 1, max(-1, len(kept) - _LOOKED_BACK), -1) if each.finding.corrects else ()
+        at = next((at for at in back if kept[at].speaker == each.speaker and corrects(each.finding, kept[at].finding)), None)
         if at is None or kept[at].image is not None:
             kept.append(each)
             continue
         earlier = kept[at].finding
-        finding = replace(each.finding, attribute=earlier.attribute, record=earlier.record, corrects=False)
+        finding = replace(each.finding, attribute=earlier.attribute, record=earlier.record, corrects=earlier.corrects)
         kept[at] = replace(each, finding=finding)
     return kept
 

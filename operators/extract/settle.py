@@ -32,6 +32,7 @@ from operators.records import (
     PARSED,
     ROUND,
     SESSION,
+    SPEAKER,
     TENANT,
     TIME,
     USER,
@@ -44,7 +45,7 @@ _BACK = 20
 """Rounds of its session that a correction looks back."""
 
 _CHANGED = (ATTRIBUTE, NUMBER, PARSED, DOUBT, CORRECTS, CORRECTED_BY)
-_READ = (TENANT, USER, SESSION, ROUND, ORDER, OBSERVATION, VALUE, KIND, MEASURE, NAMED, *_CHANGED)
+_READ = (TENANT, USER, SESSION, ROUND, ORDER, OBSERVATION, VALUE, KIND, MEASURE, NAMED, SPEAKER, *_CHANGED)
 
 
 def settled(observations: pa.Table, rounds: pa.Table) -> pa.Table:
@@ -136,17 +137,27 @@ def _correct(columns: dict[str, list[Any]], first: int, last: int) -> None:
     for row in range(first, last):
         if columns[CORRECTS][row] is None:
             continue
-        at = next((at for at in range(row - 1, first - 1, -1) if _takes_back(columns, row, at)), None)
+        at = next((at for at in _before(columns, row, first) if _takes_back(columns, row, at)), None)
         if at is not None:
             columns[CORRECTS][row] = columns[OBSERVATION][at]
             columns[CORRECTED_BY][at] = columns[OBSERVATION][row]
             columns[ATTRIBUTE][row] = columns[ATTRIBUTE][row] or columns[ATTRIBUTE][at]
 
 
+def _before(columns: dict[str, list[Any]], row: int, first: int) -> Iterator[int]:
+    """The rows before one, nearest first, as far back as a correction looks."""
+    for at in range(row - 1, first - 1, -1):
+        if columns[ORDER][row] - columns[ORDER][at] > _BACK:
+            return
+        yield at
+
+
 def _takes_back(columns: dict[str, list[Any]], row: int, at: int) -> bool:
-    if columns[SESSION][row] != columns[SESSION][at] or columns[ORDER][row] - columns[ORDER][at] > _BACK:
+    if columns[SESSION][row] != columns[SESSION][at]:
         return False
     if columns[ORDER][row] == columns[ORDER][at] or columns[CORRECTED_BY][at] is not None:
+        return False
+    if columns[SPEAKER][row] != columns[SPEAKER][at]:
         return False
     if columns[ATTRIBUTE][row]:
         return bool(columns[ATTRIBUTE][row].casefold() == columns[ATTRIBUTE][at].casefold())

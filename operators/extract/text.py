@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from dataclasses import replace
 
+from operators.extract.dates import dates_in
 from operators.extract.finding import Finding, in_records, records_of, shifted
 from operators.extract.folding import folded, spoken
-from operators.extract.lexicon import NOT_SO
+from operators.extract.lexicon import CORRECTS, NOT_SO
 from operators.extract.markdown import tables_in
 from operators.extract.pairs import listed_in, pairs_in
 from operators.extract.prose import SENTENCE, told_in
-from operators.extract.values import Style, day_named, leading_value, quantities
+from operators.extract.values import Style, dated_as, day_named, leading_value
 
 LONGEST = 200_000
 """Characters of a message that are read; what stands behind them is left to retrieval."""
+
+_LOOKED_BACK = 50
+"""Findings that a correction looks back."""
 
 _BULLET = re.compile(r"^\s*(?:[-*+\u2022\u00b7]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?")
 _HEADING = re.compile(r"^\s*#{1,6}\s+")
@@ -32,17 +37,15 @@ def observe_text(text: str, style: Style) -> list[Finding]:
     if not any(letter.isdigit() for letter in plain) and ":" not in plain and "=" not in plain and "|" not in plain:
         return _grouped(told_in(plain, style))
     lines = _lines(plain)
-    tables = tables_in(lines, style)
-    inside = {row for table in tables for row in range(table.first, table.last)}
+    tables = {table.first: table for table in tables_in(lines, style)}
+    inside = {row for table in tables.values() for row in range(table.first, table.last)}
     texts = sum(1 for row, (_, line) in enumerate(lines) if row not in inside and _ITEM.match(line)) >= 2
-    found: list[Finding] = []
-    block: list[Finding] = []
+    gathered = _Gathered()
     planned = False
     for row, (offset, line) in enumerate(lines):
-        table = next((table for table in tables if table.first == row), None)
-        if table is not None:
-            found, block = _closed(found, block)
-            found += shifted(table.findings, records_of(found))
+        if row in tables:
+            gathered.close()
+            gathered.add(tables[row].findings)
         if row in inside:
             continue
         planned = _planned(line, planned)
@@ -50,12 +53,32 @@ def observe_text(text: str, style: Style) -> list[Finding]:
             continue
         day = _day(line, offset, style)
         if day is not None:
-            found, block = _closed(found, block)
-            block.append(day)
+            gathered.close()
+            gathered.block.append(day)
             line = " " * (day.end - offset) + re.sub(r"^\s*[:,-]", lambda m: " " * len(m[0]), line[day.end - offset :])
-        block += _of_line(line, offset, style, texts=texts)
-    found, _ = _closed(found, block)
-    return found
+        gathered.block += _of_line(line, offset, style, texts=texts)
+    gathered.close()
+    return gathered.found
+
+
+class _Gathered:
+    """Findings with their records, and the block of them that is still open."""
+
+    def __init__(self) -> None:
+        self.found: list[Finding] = []
+        self.block: list[Finding] = []
+        self._records = 0
+
+    def close(self) -> None:
+        """End the block: what comes next is of other records. A day by itself is no record."""
+        if not all(finding.attribute == "date" for finding in self.block):
+            self.add(_grouped(self.block))
+        self.block = []
+
+    def add(self, findings: list[Finding]) -> None:
+        """Findings whose records count from 0."""
+        self.found += shifted(findings, self._records)
+        self._records += records_of(findings)
 
 
 def _lines(text: str) -> list[tuple[int, str]]:
@@ -78,6 +101,9 @@ def _of_line(line: str, offset: int, style: Style, *, texts: bool) -> list[Findi
         for begin, stop in listed.rest:
             found += _moved(told_in(line[start + begin : start + stop], style), start + begin)
     found = sorted(found, key=lambda finding: finding.start)
+    head = CORRECTS.match(line.lstrip(" ,-"))
+    if head is not None:
+        found = [replace(finding, corrects=True) for finding in found]
     return _moved(found + _days_of(line, found, style), offset)
 
 
@@ -86,17 +112,22 @@ def _days_of(line: str, found: list[Finding], style: Style) -> list[Finding]:
     if any(finding.attribute.lower() == "date" or not finding.attribute for finding in found):
         return []
     days: list[Finding] = []
+    starts = [finding.start for finding in found]
     for match in SENTENCE.finditer(line):
-        inside = [finding for finding in found if match.start() <= finding.start < match.end()]
+        inside = found[bisect_left(starts, match.start()) : bisect_left(starts, match.end())]
         if not inside or any(finding.parsed.kind == "date" for finding in inside):
             continue
-        dated = [quantity for quantity in quantities(match[0], style) if quantity.parsed.kind == "date"]
-        days += [Finding("date", match.start() + day.start, match.start() + day.end, day.parsed, 0.8) for day in dated]
+        dated = list(dates_in(match[0]))
+        for day in dated:
+            parsed = dated_as(day, style)
+            days.append(Finding("date", match.start() + day.start, match.start() + day.end, parsed, 0.8))
         named = list(_SOME_DAY.finditer(match[0]))
         if len(named) == 1 and not dated and (len(found) == 1 or not match[0][: named[0].start()].strip(" -*")):
             start = match.start() + named[0].start()
             days.append(Finding("date", start, start + len(named[0][0]), day_named(named[0][0], style), 0.7))
-    return days if len(days) == 1 else []
+        if len(days) > 1:
+            return []
+    return days
 
 
 def _planned(line: str, before: bool) -> bool:
@@ -124,13 +155,6 @@ def _moved(findings: list[Finding], by: int) -> list[Finding]:
     return [replace(finding, start=finding.start + by, end=finding.end + by) for finding in findings]
 
 
-def _closed(found: list[Finding], block: list[Finding]) -> tuple[list[Finding], list[Finding]]:
-    """The block's findings after those found so far, in records of their own; a day by itself is none."""
-    if all(finding.attribute == "date" for finding in block):
-        return found, []
-    return found + shifted(_grouped(block), records_of(found)), []
-
-
 def _grouped(findings: list[Finding]) -> list[Finding]:
     """Corrections carried out, then records. One that names no attribute is of the last finding of its kind and unit."""
     kept: list[Finding] = []
@@ -138,11 +162,13 @@ def _grouped(findings: list[Finding]) -> list[Finding]:
         if not finding.corrects:
             kept.append(finding)
             continue
-        at = next((at for at in reversed(range(len(kept))) if _same(kept[at], finding)), None)
+        at = next(
+            (at for at in range(len(kept) - 1, max(-1, len(kept) - _LOOKED_BACK), -1) if _same(kept[at], finding)), None
+        )
         if at is None:
             kept.append(finding)
         else:
-            kept[at] = replace(finding, attribute=kept[at].attribute, corrects=False)
+            kept[at] = replace(finding, attribute=kept[at].attribute, corrects=kept[at].corrects)
     return in_records(kept)
 
 

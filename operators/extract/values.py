@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import date
+from itertools import accumulate
 
 from operators.extract.dates import DAY_OR_MONTH, Dated, DayOrder, dates_in, relative_day
 from operators.extract.numbers import NUMBER, NUMBER_WORD, Decimal, read_number, read_words
@@ -59,6 +61,8 @@ _YES = {"yes": "true", "true": "true", "no": "false", "false": "false", "y": "tr
 _BEGINS = r"(?<![\w.,:/'#-])(?<![\w]\s-)"
 _TOKEN = re.compile(
     _BEGINS + r"(?:"
+    # 5 ft 11 in, 5'11"
+    r"(?P<f1>[1-9])\s?(?:ft|feet|foot|')\s?(?P<f2>1[01]|\d)(?:\s?(?:inches|inch|in)\b|\s?\"|''|(?!\w))|"
     # 6 h 12 min, 5h04m, 2 hours and 30 minutes, 1h30
     rf"(?P<h>{NUMBER})\s?-?(?:hours?|hrs?|h|時間|小时|小時)(?:\.(?=\s?\d))?(?:\s?,?\s?(?:and\s)?(?P<hm>[0-5]?\d)\s?-?(?:minutes?|mins?|m|分钟|分鐘|分)?(?![A-Za-z]))?"
     r"(?:\s?(?P<hs>[0-5]?\d)\s?(?:seconds?|secs?|s))?(?![A-Za-z\d])"
@@ -71,11 +75,11 @@ _TOKEN = re.compile(
     # 128/84, 8/10, 9 out of 10
     r"|(?P<r1>\d{1,3}(?:\.\d+)?)(?:\s?/\s?|\sout\sof\s)(?P<r2>\d{1,4})(?![\w/.,]\d|[\w/])(?:\s?(?P<ru>mmhg)\b)?"
     # $3.45, 45 euros
-    rf"|(?P<cb>{BEFORE})\s?(?P<cn>{NUMBER})(?P<ck>k)?(?![\w]|[.,]\d)"
+    rf"|(?P<cs>-)?(?P<cb>{BEFORE})\s?(?P<cn>{NUMBER})(?P<ck>k)?(?:\s(?:usd|eur|gbp|jpy|cad|aud))?(?![\w]|[.,]\d)"
     rf"|(?P<an>{NUMBER})\s?(?P<ca>{AFTER})(?![\w])"
     # 72.4 kg, 8,412 steps, 64 %, 6ish, 12
-    rf"|(?P<s>[+-](?=[\d]))?(?!(?:1[89]|20)\d0s\b)(?P<n>{NUMBER})(?P<k>k(?=\s))?"
-    rf"(?:(?P<ish>-?ish)\b|\s?-?(?P<u>{UNIT_NAMES})(?![\w/]|\u00b2))?(?![A-Za-z\d]|[.,]\d|/\d)"
+    rf"|(?<!\d\s)(?P<s>[+-](?=[\d]))?(?!(?:1[89]|20)\d0s\b)(?P<n>{NUMBER})(?P<k>k(?=\s))?(?P<ish>-?ish\b)?"
+    rf"(?:\s?-?(?P<u>{UNIT_NAMES})(?![\w/]|\u00b2)|(?!\s\d))(?!\w|[.,]\d|/\d)"
     # seven and a half hours, an hour and a half, half an hour
     rf"|(?P<w>{NUMBER_WORD})\s(?P<wu>{UNIT_NAMES})\b"
     r"|(?P<half>half\san\shour)\b|(?P<hour>an\shour(?P<ahalf>\sand\sa\shalf)?)\b"
@@ -90,13 +94,13 @@ _ABOUT = re.compile(
 
 def quantities(text: str, style: Style = PLAIN) -> list[Quantity]:
     """The dates, times and quantities of a ``folded`` text, from left to right; ranges (``30-60 s``) are not among them."""
-    found = [Quantity(dated.start, dated.end, _date(dated, style)) for dated in dates_in(text)]
-    taken = [(quantity.start, quantity.end) for quantity in found]
-    ranges = [match.span() for match in _RANGE.finditer(text)]
+    found = [Quantity(dated.start, dated.end, dated_as(dated, style)) for dated in dates_in(text)]
+    taken = sorted([(each.start, each.end) for each in found] + [match.span() for match in _RANGE.finditer(text)])
+    ends = list(accumulate((end for _, end in taken), max))
+    starts = [start for start, _ in taken]
     for match in _TOKEN.finditer(text):
-        if any(match.start() < end and match.end() > start for start, end in taken):
-            continue
-        if any(start <= match.start() < end for start, end in ranges):
+        before = bisect_left(starts, match.end())
+        if before and ends[before - 1] > match.start():
             continue
         parsed, unit = _read(match, style)
         if _ABOUT.search(text, max(0, match.start() - 16), match.start()) and parsed.doubt is None:
@@ -143,7 +147,8 @@ def leading_value(text: str, style: Style = PLAIN) -> Quantity | None:
     return None
 
 
-def _date(dated: Dated, style: Style) -> Parsed:
+def dated_as(dated: Dated, style: Style) -> Parsed:
+    """A date as this writer means it."""
     day, doubt = dated.on(style.order, style.said)
     return Parsed("date", text=None if day is None else day.isoformat(), doubt=doubt)
 
@@ -166,6 +171,11 @@ def _read(match: re.Match[str], style: Style) -> tuple[Parsed, str]:
         if any(part[name] for name in names):
             return read(part, style)
     raise AssertionError(f"no reader for {match.lastgroup}")
+
+
+def _feet(part: dict[str, str], style: Style) -> tuple[Parsed, str]:
+    del style
+    return Parsed("number", round(int(part["f1"]) * 0.3048 + int(part["f2"]) * 0.0254, 9), "m"), "ft"
 
 
 def _hours(part: dict[str, str], style: Style) -> tuple[Parsed, str]:
@@ -213,7 +223,8 @@ def _ratio(part: dict[str, str], style: Style) -> tuple[Parsed, str]:
 def _money(part: dict[str, str], style: Style) -> tuple[Parsed, str]:
     sign = (part["cb"] or part["ca"]).lower().rstrip(".")
     amount, doubt = read_number(part["cn"] or part["an"], style.decimal)
-    return Parsed("money", amount * (1000 if part["ck"] else 1), CURRENCIES[sign], doubt=doubt), sign
+    amount *= (-1 if part["cs"] else 1) * (1000 if part["ck"] else 1)
+    return Parsed("money", amount, CURRENCIES[sign], doubt=doubt), sign
 
 
 def _number(part: dict[str, str], style: Style) -> tuple[Parsed, str]:
@@ -242,6 +253,7 @@ def _in_base(number: float, written: str, doubt: str | None) -> Parsed:
 
 
 _READERS = (
+    (("f1",), _feet),
     (("h",), _hours),
     (("m",), _minutes),
     (("c1",), _clock),

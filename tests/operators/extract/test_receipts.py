@@ -47,12 +47,15 @@ def items(of: PictureText) -> list[tuple[str, float | None]]:
         finding = each.finding
         if finding.record:
             text = of.lines[each.line].text[finding.start : finding.end]
-            rows.setdefault(finding.record, {})[finding.attribute] = text if finding.parsed.kind == "text" else finding.parsed.number
+            rows.setdefault(finding.record, {})[finding.attribute] = (
+                text if finding.parsed.kind == "text" else finding.parsed.number
+            )
     return [(str(row["item"]), row["amount"]) for _, row in sorted(rows.items())]  # type: ignore[misc]
 
 
 CAFE = receipt(
-    "BLUE BOTTLE COFFEE", "300 Webster St", "Oakland, CA 94607", "05/08/2024 | 8:41 AM", "Receipt # 1182", "Cashier: Mia", "",
+    "BLUE BOTTLE COFFEE", "300 Webster St", "Oakland, CA 94607", "05/08/2024 | 8:41 AM", "Receipt # 1182", "Cashier: Mia",
+    "",
     "Latte | $4.50", "Croissant | $3.75", "Cold brew | $5.00", "",
     "Subtotal | $13.25", "Tax | $1.19", "TOTAL | $14.44", "Cash | $20.00", "Change | $5.56", "Thank you!",
 )  # fmt: skip
@@ -69,7 +72,14 @@ def test_the_lines_of_a_receipt() -> None:
     assert items(CAFE) == [("Latte", 4.5), ("Croissant", 3.75), ("Cold brew", 5.0)]
 
 
-HEAD = ("FRESH MART SDN BHD", "12 Jalan Besar", "Invoice No: 4711", "Date: 2024-05-08 | 18:02", "Milk | 6.50", "Bread | 3.48")
+HEAD = (
+    "FRESH MART SDN BHD",
+    "12 Jalan Besar",
+    "Invoice No: 4711",
+    "Date: 2024-05-08 | 18:02",
+    "Milk | 6.50",
+    "Bread | 3.48",
+)
 
 
 @pytest.mark.parametrize(
@@ -134,7 +144,8 @@ def test_german_receipt() -> None:
     told = head(
         receipt(
             "B\u00e4ckerei M\u00fcller GmbH", "Hauptstr. 1", "08.05.2024 | 07:12", "Br\u00f6tchen | 1,20", "Kaffee | 2,80",
-            "Zwischensumme | 4,00", "Summe | EUR 4,00", "MwSt 7% | 0,26", "Bar | 10,00", "R\u00fcckgeld | 6,00", "Invoice 88",
+            "Zwischensumme | 4,00", "Summe | EUR 4,00", "MwSt 7% | 0,26", "Bar | 10,00", "R\u00fcckgeld | 6,00",
+            "Invoice 88",
         ),
         Style(order="day-first"),
     )  # fmt: skip
@@ -142,7 +153,9 @@ def test_german_receipt() -> None:
 
 
 def test_without_a_label_of_the_total_cash_less_change_or_nothing() -> None:
-    paid = receipt("CORNER SHOP", "Receipt 12", "2024-05-08", "Milk | 6.50", "Bread | 3.48", "9.98", "Cash | 20.00", "Change | 10.02")
+    paid = receipt(
+        "CORNER SHOP", "Receipt 12", "2024-05-08", "Milk | 6.50", "Bread | 3.48", "9.98", "Cash | 20.00", "Change | 10.02"
+    )
     assert head(paid)["total"] == 9.98
     bare = receipt("CORNER SHOP", "Receipt 12", "Invoice 4", "2024-05-08", "Milk | 6.50", "Bread | 3.48")
     assert "total" not in head(bare)
@@ -184,7 +197,9 @@ def test_what_is_no_receipt_has_no_total(rows: list[str]) -> None:
 
 
 def test_every_value_stands_in_its_line() -> None:
-    places = {each.finding.attribute: (each.line, each.finding.start, each.finding.end) for each in observe_picture(CAFE, STYLE)}
+    places = {
+        each.finding.attribute: (each.line, each.finding.start, each.finding.end) for each in observe_picture(CAFE, STYLE)
+    }
     line, start, end = places["total"]
     assert CAFE.lines[line].text[start:end] == "$14.44"
     line, start, end = places["merchant"]

@@ -56,7 +56,13 @@ def test_an_observation_points_at_its_text() -> None:
     for row in rows:
         assert text[row["start"] : row["end"]] == row["value"]
         assert (row["message"], row["image"], row["media"], row["box"]) == (1, None, None, None)
-        assert (row["tenant_id"], row["user_id"], row["session_id"], row["round_id"], row["order"]) == ("t", "u", "s", "r0", 0)
+        assert (row["tenant_id"], row["user_id"], row["session_id"], row["round_id"], row["order"]) == (
+            "t",
+            "u",
+            "s",
+            "r0",
+            0,
+        )
         assert row["named"] and row["corrects"] is None and row["corrected_by"] is None
     assert len({row["observation_id"] for row in rows}) == 3
 
@@ -147,7 +153,7 @@ def test_a_picture_tells_with_its_message() -> None:
     assert day == "2024-05-06"
 
 
-def test_an_assistants_text_is_left_out_but_a_picture_without_text_is_read() -> None:
+def test_a_picture_sent_without_a_word_is_read() -> None:
     rows = observed(table((said(""),), images=(picture_of(0),)), {SHOT: PICTURE})
     assert {row["value"] for row in rows} >= {"72.4 kg", "8,412"}
 
@@ -170,7 +176,20 @@ def test_no_rounds() -> None:
     assert observed(table()) == []
 
 
-PIECES = ["I slept", "6 h", "sorry, it was", "7 h", "weight:", "72 kg", "\n", ". ", "not", "| a | b |", "|---|---|", "yesterday"]
+PIECES = [
+    "I slept",
+    "6 h",
+    "sorry, it was",
+    "7 h",
+    "weight:",
+    "72 kg",
+    "\n",
+    ". ",
+    "not",
+    "| a | b |",
+    "|---|---|",
+    "yesterday",
+]
 TEXTS = st.lists(st.sampled_from(PIECES) | st.text(max_size=3), max_size=10).map(" ".join)
 ROLES = st.sampled_from(["user", "assistant", "other", "system", "tool"])
 

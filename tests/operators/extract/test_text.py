@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from datetime import date
+from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
@@ -60,7 +61,7 @@ def records(text: str) -> list[dict[str, object]]:
         ("bedtime: 11:15 pm", [("bedtime", "11:15 pm", "23:15")]),
         ("Total: 1.234,56 \u20ac", [("total", "1.234,56 \u20ac", 1234.56)]),
         ("steps: 8,412 (goal: 10,000)", [("steps", "8,412", 8412)]),
-        ("sleep 7h, steps 8,412, weight 72.4kg", [("sleep", "7h", 25200), ("steps", "8,412", 8412), ("weight", "72.4kg", 72.4)]),
+        ("sleep 7h, steps 8,412, fat 18%", [("sleep", "7h", 25200), ("steps", "8,412", 8412), ("fat", "18%", 18)]),
         ("weight: \uff17\uff12.\uff14 kg", [("weight", "\uff17\uff12.\uff14 kg", 72.4)]),
         ("Name: Anna\nCity: Berlin", [("name", "Anna", "anna"), ("city", "Berlin", "berlin")]),
         # lists
@@ -142,6 +143,12 @@ def test_a_correction_by_itself_names_nothing(text: str) -> None:
     assert (found.attribute, text[found.start : found.end], found.corrects) == ("", "7 h", True)
 
 
+def test_a_correction_corrected_is_still_one_that_names_nothing() -> None:
+    text = "sorry, it was 6 h. Sorry, it was 7 h."
+    (found,) = observe_text(text, Style())
+    assert (found.attribute, text[found.start : found.end], found.corrects) == ("", "7 h", True)
+
+
 def test_money_corrected() -> None:
     assert told("I paid $20. Correction: $25.") == [("paid", "$25", 25)]
 
@@ -209,8 +216,10 @@ def test_pasted_noise(text: str) -> None:
 
 
 PHRASES = [
-    "slept", "6 h 12 min", "weight:", "72.4 kg", "$3.45", "not", "sorry, it was", "7 h", "BP", "128/84", "|", "|---|---|", "\n",
-    "- ", "Mon:", "2024-05-06", "yesterday", "my", "was", "=", "and", ", ", ". ", "?", "**", "`", "> ", "called", "6ish", "n/a",
+    "slept", "6 h 12 min", "weight:", "72.4 kg", "$3.45", "not", "sorry, it was", "7 h", "BP", "128/84", "|", "|---|---|",
+    "\n",
+    "- ", "Mon:", "2024-05-06", "yesterday", "my", "was", "=", "and", ", ", ". ", "?", "**", "`", "> ", "called", "6ish",
+    "n/a",
 ]  # fmt: skip
 TEXTS = st.lists(st.sampled_from(PHRASES) | st.text(max_size=4), max_size=25).map(" ".join)
 
@@ -229,4 +238,4 @@ def test_any_text(text: str, said: date | None) -> None:
         spans.setdefault(each.record, []).append((each.start, each.end))
     assert sorted(spans) == list(range(len(spans)))
     for places in map(sorted, spans.values()):
-        assert all(end <= start for (_, end), (start, _) in zip(places, places[1:], strict=False))
+        assert all(end <= start for (_, end), (start, _) in pairwise(places))

@@ -43,15 +43,18 @@ def test_numbers_in_every_style(text: str, number: float) -> None:
         ("500 g", "number", 0.5, "kg"), ("8 oz", "number", 0.226796, "kg"), ("5.2 km", "number", 5200, "m"),
         ("3.1 miles", "number", 4988.9664, "m"), ("180 cm", "number", 1.8, "m"), ("500 ml", "number", 0.5, "l"),
         ("2 liters", "number", 2, "l"), ("450 kcal", "number", 450, "kcal"), ("2,092 kJ", "number", 500, "kcal"),
-        ("98.6 \u00b0F", "number", 37, "\u00b0C"), ("38.2\u00b0C", "number", 38.2, "\u00b0C"), ("62 bpm", "number", 62, "bpm"),
-        ("8,412 steps", "number", 8412, "steps"), ("5:30 /km", "number", 330, "s/km"), ("5.4 mmol/L", "number", 5.4, "mmol/l"),
+        ("98.6 \u00b0F", "number", 37, "\u00b0C"), ("38.2\u00b0C", "number", 38.2, "\u00b0C"),
+        ("62 bpm", "number", 62, "bpm"),
+        ("8,412 steps", "number", 8412, "steps"), ("5:30 /km", "number", 330, "s/km"),
+        ("5.4 mmol/L", "number", 5.4, "mmol/l"),
         ("72.4 kg (after breakfast)", "number", 72.4, "kg"),
         ("6 h 12 min", "duration", 22320, "s"), ("6h12m", "duration", 22320, "s"), ("6h12", "duration", 22320, "s"),
         ("6 hours and 12 minutes", "duration", 22320, "s"), ("6 h 12 min 30 s", "duration", 22350, "s"),
         ("12 min 30 s", "duration", 750, "s"), ("1:45 h", "duration", 6300, "s"), ("90 min", "duration", 5400, "s"),
         ("1,5 h", "duration", 5400, "s"), ("half an hour", "duration", 1800, "s"), ("2 days", "duration", 172800, "s"),
         ("seven and a half hours", "duration", 27000, "s"),
-        ("$3.45", "money", 3.45, "USD"), ("\u20ac1.234,56", "money", 1234.56, "EUR"), ("1.234,56 \u20ac", "money", 1234.56, "EUR"),
+        ("$3.45", "money", 3.45, "USD"), ("\u20ac1.234,56", "money", 1234.56, "EUR"),
+        ("1.234,56 \u20ac", "money", 1234.56, "EUR"),
         ("1\u202f234,56 \u20ac", "money", 1234.56, "EUR"), ("45 euros", "money", 45, "EUR"), ("\u00a35", "money", 5, "GBP"),
         ("\u00a51,200", "money", 1200, "JPY"), ("RM 12.50", "money", 12.5, "MYR"), ("CHF 1'234.50", "money", 1234.5, "CHF"),
         ("20 USD", "money", 20, "USD"), ("USD 20", "money", 20, "USD"), ("$12k", "money", 12000, "USD"),
@@ -68,7 +71,8 @@ def test_quantities_are_told_in_base_units(text: str, kind: str, number: float, 
 @pytest.mark.parametrize(
     ("text", "kind", "meant"),
     [
-        ("7:30 am", "time", "07:30"), ("7:30 PM", "time", "19:30"), ("12:15 a.m.", "time", "00:15"), ("12 pm", "time", "12:00"),
+        ("7:30 am", "time", "07:30"), ("7:30 PM", "time", "19:30"), ("12:15 a.m.", "time", "00:15"),
+        ("12 pm", "time", "12:00"),
         ("19:05", "time", "19:05"), ("2024-05-08", "date", "2024-05-08"), ("May 8, 2024", "date", "2024-05-08"),
         ("8 May 2024 13:05", "date", "2024-05-08T13:05"), ("2024-05-08T13:05", "date", "2024-05-08T13:05"),
         ("yes", "bool", "true"), ("No.", "bool", "false"), ("TRUE", "bool", "true"), ("Blue  Bottle", "text", "blue bottle"),
@@ -137,7 +141,9 @@ def test_a_number_of_either_style_is_the_number(whole: int, cents: int) -> None:
 
 
 PIECES = st.lists(
-    st.sampled_from(["12", "7.5", "1,234", " ", "kg", "h", "min", "/", ":", "-", "$", "%", "May", "2024", "am", "~", "ish", "."])
+    st.sampled_from(
+        ["12", "7.5", "1,234", " ", "kg", "h", "min", "/", ":", "-", "$", "%", "May", "2024", "am", "~", "ish", "."]
+    )
     | st.text(max_size=3)
 ).map("".join)
 
