@@ -12,14 +12,19 @@ _METRICS_TEXT = """
     carbs, fat, fiber, fibre, sugar, sodium, mileage, odometer, price, cost, total, subtotal, tax, tip, budget, rent,
     balance, score, grade, height, waist, age, pace, speed, duration, reps, sets, laps, floors, active minutes,
     screen time, pages, tempo, dose, humidity, rainfall, attendance, elevation, cadence, power, income, expenses,
-    savings
+    savings, kcal, active time, time in bed
 """
 METRICS = frozenset(" ".join(each.split()) for each in _METRICS_TEXT.split(","))
 """What a number may stand right behind: ``resting heart rate 53``."""
 
+LASTING = frozenset(
+    ("sleep", "deep sleep", "rem sleep", "light sleep", "time asleep", "duration", "screen time", "active time")
+)
+"""What ``7:24`` is hours and minutes of, not a time of day."""
+
 PRESSURE = frozenset(("bp", "blood pressure"))
 
-NOUN_OF_UNIT = {"steps": "steps", "bpm": "heart rate", "mmHg": "blood pressure"}
+NOUN_OF_UNIT = {"steps": "steps", "bpm": "heart rate", "mmHg": "blood pressure", "kcal": "calories"}
 """What a number of these is by itself."""
 
 _MOVES = {"walked": "walking", "ran": "running", "jogged": "jogging", "cycled": "cycling", "biked": "biking",
@@ -33,6 +38,8 @@ _MONEY = {"paid": "paid", "spent": "spent", "earned": "earned", "received": "rec
 
 VERBS: dict[str, dict[str, str]] = {
     "slept": {"s": "sleep"},
+    "asleep": {"s": "sleep"},
+    "cost": {"money": "cost"},
     "covered": {"m": "distance"},
     "travelled": {"m": "distance"},
     "traveled": {"m": "distance"},
@@ -123,3 +130,11 @@ _NOTES_TEXT = """
 """
 NOTES = frozenset(_NOTES_TEXT.split())
 """Before a colon: what the writer is doing, no name of what follows."""
+
+OCCASIONS = re.compile(
+    r"^(?:(?:my|the|today'?s?|yesterday'?s?|tonight'?s?|this (?:morning|evening|afternoon|week)'?s?|last night'?s?|daily"
+    r"|weekly|morning|evening|log(?:ged)?|stats?|numbers?|summary|report|update|tracker|tracked|recorded|fitbit|garmin|watch|dashboard"
+    r"|data)\s*){1,6}$",
+    re.IGNORECASE,
+)
+"""Before a colon: when or by what it was measured, no name of what."""

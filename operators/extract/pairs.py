@@ -7,7 +7,19 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from operators.extract.finding import Finding
-from operators.extract.lexicon import ASKS, CORRECTS, METRICS, NO_NAMES, NOT_SO, NOTES, PRESSURE, TURNS, VERBS
+from operators.extract.lexicon import (
+    ASKS,
+    CORRECTS,
+    LASTING,
+    METRICS,
+    NO_NAMES,
+    NOT_SO,
+    NOTES,
+    OCCASIONS,
+    PRESSURE,
+    TURNS,
+    VERBS,
+)
 from operators.extract.values import Parsed, Style, leading_value, parse_value
 
 LONGEST_NAME = 60
@@ -17,12 +29,16 @@ _WINDOW = 300
 
 _WORD = r"[^\W\d_][\w'&%/°#²-]{0,30}"
 _NAME = rf"{_WORD}(?:[ ]{_WORD}|[ ]\d{{1,3}}){{0,4}}"
+_TELLERS = frozenset(("i", "we", "you", "he", "she", "they", "it", "let", "if", "when"))
+"""With these a sentence begins, no name."""
+_OWN_TAIL = re.compile(r"\b(?:my|the|our)\s+(?P<name>[^:]+)$", re.IGNORECASE)
 _UNIT_IN_NAME = re.compile(r"^(.*?)\s*\(([^()]{1,12})\)$")
 _STARTS = r"(?:^|(?<=[,;:|(\u00b7\u2022.!?])\s|(?<=\s-)\s|(?<=\sand)\s)\s*"
 _PAIR = re.compile(
     rf"{_STARTS}(?P<name>{_NAME})\.?(?P<unit>\s?\([^()\n]{{1,12}}\))?\s?(?::(?!/)(?!(?<=\d:)\d)|=(?!=)|->|\u2192)", re.M
 )
-_LISTED = re.compile(rf"{_STARTS}(?P<name>{_WORD}(?:[ ]{_WORD}){{0,3}})[ ](?=[$€£¥~+-]?\d)", re.M)
+_TIGHT = re.compile(rf"(?<!\S)(?P<name>{_WORD})(?P<unit>)=(?=[^\s=])")
+_LISTED = re.compile(rf"{_STARTS}(?P<name>{_WORD}(?:[ ]{_WORD}){{0,3}})[ ](?:-[ ])?(?=[$€£¥~+-]?\d)", re.M)
 _ENDS = re.compile(r"\s*(?:\([^()]*\)\s*)?(?:$|[,;.|!)]|\band\b|-\s|\u00b7|\u2022)")
 
 
@@ -36,7 +52,8 @@ class Paired:
 
 def pairs_in(line: str, style: Style, *, texts: bool) -> Paired:
     """``key: value`` and ``key = value`` of a ``spoken`` line. ``texts``: take values that are no quantity too."""
-    names = list(_PAIR.finditer(line))
+    found = {match.end(): match for pattern in (_TIGHT, _PAIR) for match in pattern.finditer(line)}
+    names = [found[end] for end in sorted(found)]
     if not names:
         return Paired([], [(0, len(line))])
     findings: list[Finding] = []
@@ -60,12 +77,16 @@ def _pair(line: str, match: re.Match[str], end: int, style: Style, texts: bool) 
     name = name_of(match["name"])
     if name is None or not region.strip() or name.split()[0].lower() in NOTES or _only_planned(line, match):
         return None
+    if OCCASIONS.match(name) or name.split()[0].lower() in _TELLERS:
+        return None
+    if (tail := _OWN_TAIL.search(name)) and tail["name"].lower() in METRICS:
+        name = tail["name"]
     quantity = leading_value(region, style)
     if quantity is not None and "?" not in region:
         begins = begin + quantity.start
         tidy = _ENDS.match(region, quantity.end) is not None
         parsed = with_told_unit(f"{name} {(match['unit'] or '').strip()}", quantity.parsed, style)[1]
-        return Finding(name, begins, begin + quantity.end, parsed, 0.95 if tidy else 0.8)
+        return Finding(name, begins, begin + quantity.end, as_lasting(name, parsed), 0.95 if tidy else 0.8)
     if not texts:
         return None
     value = region.strip().rstrip(".")
@@ -88,6 +109,14 @@ def _only_planned(line: str, match: re.Match[str]) -> bool:
     """``Plan for tomorrow - sleep: 8 h``: what stands before the name on its line says that it is not so (yet)."""
     before = line[max(0, match.start("name") - _WINDOW) : match.start("name")]
     return NOT_SO.search(TURNS.split(before)[-1]) is not None
+
+
+def as_lasting(name: str, parsed: Parsed) -> Parsed:
+    """``Sleep 7:24`` as hours and minutes; a time that nobody sleeps for stays a time."""
+    if parsed.kind != "time" or parsed.text is None or name.lower() not in LASTING:
+        return parsed
+    hours, minutes = map(int, parsed.text.split(":"))
+    return Parsed("duration", float(hours * 3600 + minutes * 60), "s") if hours < 15 else parsed
 
 
 def with_told_unit(name: str, parsed: Parsed, style: Style) -> tuple[str, Parsed]:
@@ -125,7 +154,7 @@ def listed_in(line: str, style: Style) -> Paired:
         if (_ENDS.match(line, end) or name.lower() in METRICS) and not NOT_SO.search(
             f"{line[max(0, start - _WINDOW) : start]} {name}"
         ):
-            found.append((start, Finding(name, match.end() + quantity.start, end, quantity.parsed, 0.9)))
+            found.append((start, Finding(name, match.end() + quantity.start, end, as_lasting(name, quantity.parsed), 0.9)))
     known = [each for each in found if each[1].attribute.lower() in METRICS]
     if not known or ("?" in line and ASKS.match(line)):
         return Paired([], [(0, len(line))])

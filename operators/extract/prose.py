@@ -84,6 +84,13 @@ _DELTA = re.compile(
     r"|years?|later|earlier|ahead|left|to go|short|each|apart|per|a (?:day|week|month|year|night))\b",
     re.IGNORECASE,
 )
+_BEHIND = re.compile(r"\s(?:of\s)?[a-z]+(?:\s[a-z]+){0,2}", re.IGNORECASE)
+_STEPS = re.compile(r"\bsteps\b", re.IGNORECASE)
+_FAR = frozenset(("km", "kms", "mi", "mile", "miles", "kilometers", "kilometres"))
+_BOUGHT = re.compile(
+    r"\b(?:bought|purchased|ordered|got)\s(?:(?:a|an|the|some|my|new|myself)\s)*(?P<item>[\w' -]{2,40}?)\sfor\s$",
+    re.IGNORECASE,
+)
 _WHEN = re.compile(
     r"(?:\s|^)(?:this (?:morning|afternoon|evening)|last night|today|tonight|now|just now|right now|~|about|around)\s*$",
     re.IGNORECASE,
@@ -201,18 +208,45 @@ def _name(clause: _Clause) -> tuple[str | None, float]:
         return None, 0.0
     if not others and (name := _of_verb(clause)):
         return name, 0.9
+    if not others and quantity.parsed.kind == "money" and _BOUGHT.search(before):
+        return "paid", 0.85
     if not others and (of := _OF.match(clause.after)) and (_COUNTS.search(before) or not before.strip(" ,")):
         return of["noun"].lower(), 0.85
+    if not others and (name := _metric_behind(clause)):
+        return name, 0.85
+    unit = quantity.parsed.unit or ""
     if name := _of_copula(before, quantity.parsed):
+        if unit in NOUN_OF_UNIT and not _measures(name) and not others:
+            return NOUN_OF_UNIT[unit], 0.75
         return name, 0.8
     if (metric := _metric_before(before)) and not others:
         return metric, 0.85
     if not others and (name := _counted(clause)):
         return name, 0.8
-    unit = quantity.parsed.unit or ""
     if not others and unit in NOUN_OF_UNIT:
         return NOUN_OF_UNIT[unit], 0.7
+    if not others and quantity.unit_written in _FAR and _STEPS.search(clause.sentence):
+        return "distance", 0.7
     return None, 0.0
+
+
+def _measures(name: str) -> bool:
+    """Whether the name is, or ends with, that of something people measure."""
+    words = name.lower().split()
+    return any(" ".join(words[at:]) in METRICS for at in range(len(words)))
+
+
+def _metric_behind(clause: _Clause) -> str | None:
+    """``7h 5m sleep``, ``2 l water``: what is measured, right behind the quantity."""
+    match = _BEHIND.match(clause.after)
+    if match is None or clause.quantity.parsed.unit is None:
+        return None
+    words = match[0].split()
+    for length in (3, 2, 1):
+        name = " ".join(words[:length])
+        if len(words) >= length and name.lower() in METRICS and name.lower() != clause.quantity.unit_written:
+            return name
+    return None
 
 
 def _of_verb(clause: _Clause) -> str | None:
@@ -333,11 +367,17 @@ def _pressure(name: str, clause: _Clause, confidence: float) -> list[Finding]:
 
 def _beside_money(clause: _Clause, name: str) -> list[Finding]:
     """Where and on what money was spent: ``at Blue Bottle``, ``for lunch``."""
-    if clause.quantity.parsed.kind != "money" or name not in ("paid", "spent", "tip", "donated"):
+    if clause.quantity.parsed.kind != "money" or name not in ("paid", "spent", "tip", "donated", "cost"):
         return []
     found = []
+    if bought := _BOUGHT.search(clause.before):
+        start = clause.quantity.start - len(clause.before) + bought.start("item")
+        item = bought["item"]
+        found.append(Finding("item", start, start + len(item), Parsed("text", text=item.lower()), 0.8))
     offset = clause.quantity.end
     for attribute, pattern in (("merchant", _PLACE), ("item", _FOR)):
+        if any(finding.attribute == attribute for finding in found):
+            continue
         match = pattern.search(clause.after)
         if match is not None and match["name"].split()[0].lower() not in NO_NAMES:
             said = _CONNECTS.sub("", match["name"].rstrip(" .,"))
