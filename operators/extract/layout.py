@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from operators.extract.dates import MONTHS
 from operators.extract.finding import Finding
 from operators.extract.folding import folded
 from operators.extract.lexicon import METRICS, NO_NAMES
@@ -25,6 +26,7 @@ _LETTERS = re.compile(r"[^\W\d_]")
 _MARKS = "*_:;.,-|=> "
 _NAMES_TOO = METRICS | {"day", "days", "week", "weeks", "hour", "hours", "minutes"}
 """Units whose names also head columns."""
+_MONTH = re.compile(r"(?:" + "|".join(MONTHS) + r")[a-z]{0,6}\.?$", re.IGNORECASE)
 _ON_SIGNS = frozenset(
     ("open", "closed", "exit", "stop", "entrance", "no entry", "speed limit", "platform", "gate", "chapter", "page")
 )
@@ -182,6 +184,8 @@ def _label(text: str) -> str | None:
         return None
     if (any(word.lower() in NO_NAMES for word in words) and len(words) > 2) or bare.lower() in _ON_SIGNS:
         return None
+    if len(words) == 1 and _MONTH.match(bare):
+        return None
     return name_of(bare)
 
 
@@ -235,7 +239,9 @@ def _tables(rows: Sequence[Sequence[Cell]], style: Style) -> tuple[list[Shown], 
         inside |= {cell.line for cell, _ in header} | {each.cell.line for row in body for each in row}
         for row in _by_day(header, body, style) if _all_days(header) else body:
             for each in row:
-                name, parsed = with_told_unit(each.name, each.parsed, style)
+                told = f"{each.name} ({each.name})" if each.name.lower() in UNITS else each.name
+                name, parsed = with_told_unit(told, each.parsed, style)
+                name = each.name if told != each.name else name
                 sure = round(0.9 * min(1.0, each.cell.score), 3)
                 shown.append(Shown(each.cell.line, Finding(name, 0, len(each.cell.text), parsed, sure, record)))
             record += 1
@@ -256,6 +262,12 @@ _ROW_NAME = "name"
 """What the cells of a column without a heading are, to the left of those that have one."""
 
 _WEEKDAY = re.compile(r"^(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?\.?$", re.IGNORECASE)
+
+
+def _unit_name(text: str) -> str | None:
+    """A unit that heads a column: ``km``."""
+    bare = folded(text).strip(_MARKS)
+    return bare if bare.lower() in UNITS else None
 
 
 def _is_table(header: Sequence[tuple[Cell, str]], body: Sequence[Sequence[_Placed]]) -> bool:
@@ -289,7 +301,7 @@ def _by_day(header: Sequence[tuple[Cell, str]], body: Sequence[Sequence[_Placed]
 def _header(row: Sequence[Cell], style: Style) -> list[tuple[Cell, str]]:
     if len(row) < 2:
         return []
-    named = [(cell, _label(cell.text)) for cell in row]
+    named = [(cell, _label(cell.text) or _unit_name(cell.text)) for cell in row]
     if any(name is None for _, name in named) or any(_value(cell, (), style) for cell in row):
         return []
     names = [name.casefold() for _, name in named if name]
