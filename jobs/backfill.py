@@ -34,6 +34,9 @@ from operators.store.objects import ObjectStore
 from operators.store.opening import open_objects
 
 _BUCKET_SOURCE_BYTES = 4 << 20
+_FEW_BYTES = 4 << 20
+"""Bytes of sources that are read sooner than Ray starts a worker for them."""
+
 _FEWEST_BUCKETS, _MOST_BUCKETS = 16, 4096
 
 
@@ -251,7 +254,8 @@ class _Job:
         left = [order for order in orders if order.number not in marked]
         self._tell_read(done, sizes)
         stage = Stage("read", partial(_read_work, run, self._read_values()), RESULTS, Resources(cpus=1), batch_rows=1)
-        for row in through(stage, [order.to_json() for order in left]):
+        few = sum(order.size for order in left) <= _FEW_BYTES
+        for row in through(stage, [order.to_json() for order in left], here=few):
             done.append(ReadDone.from_dict(row))
             self._tell_read(done, sizes)
         return sorted(done, key=lambda task: task.number)

@@ -65,9 +65,14 @@ def run(source: Path, store: Path, settings: Settings, watch=lambda _: None, **g
     return backfill(replace(request, **given), settings, watch)
 
 
+@pytest.mark.parametrize("by", ["the driver", "workers"])
 def test_every_unit_stands_beside_the_vector_of_its_own_text(
-    tmp_path: Path, settings: Settings, write_sessions: WriteSessions
+    tmp_path: Path, settings: Settings, write_sessions: WriteSessions, monkeypatch: pytest.MonkeyPatch, by: str
 ) -> None:
+    """Whether so little is read, merged and finished that the driver does it, or not."""
+    if by == "workers":
+        monkeypatch.setattr("jobs.backfill._FEW_BYTES", 0)
+        monkeypatch.setattr("jobs.settle._FEW_ROUNDS", 0)
     report = run(write_sessions("a.jsonl", many(users=5, sessions=4)), tmp_path / "store", settings)
     assert (report.version, report.users, report.sessions, report.rounds, report.units) == (1, 5, 20, 60, 120)
     assert (report.added, report.published, report.quarantined) == (60, True, 0)
