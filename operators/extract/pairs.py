@@ -64,7 +64,7 @@ def pairs_in(line: str, style: Style, *, texts: bool) -> Paired:
         if finding is None:
             rest.append((match.start("name"), end))
             continue
-        findings += _split_pressure(finding, line)
+        findings += split_pressure(finding, line)
         rest.append((finding.end, end))
     return Paired(findings, rest)
 
@@ -159,7 +159,7 @@ def listed_in(line: str, style: Style) -> Paired:
     if not known or ("?" in line and ASKS.match(line)):
         return Paired([], [(0, len(line))])
     kept = found if len(found) > 1 and len(known) * 2 >= len(found) else known
-    split = [part for _, finding in kept for part in _split_pressure(finding, line)]
+    split = [part for _, finding in kept for part in split_pressure(finding, line)]
     ends = [0, *(finding.end for _, finding in kept)]
     return Paired(split, list(zip(ends, [*(start for start, _ in kept), len(line)], strict=True)))
 
@@ -187,7 +187,7 @@ def name_of(written: str) -> str | None:
     return name
 
 
-def _split_pressure(finding: Finding, line: str) -> Iterator[Finding]:
+def split_pressure(finding: Finding, line: str) -> Iterator[Finding]:
     """``BP 128/84`` as two: the upper and the lower number, each where it stands."""
     parsed = finding.parsed
     if parsed.kind != "ratio" or finding.attribute.lower() not in PRESSURE or parsed.number is None or parsed.unit is None:

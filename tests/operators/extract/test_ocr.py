@@ -148,7 +148,7 @@ def test_what_is_no_picture_is_a_typed_error(reader: RapidReader, data: bytes) -
         reader.read(data)
 
 
-@pytest.mark.timeout(10)
+@pytest.mark.timeout(30)
 @pytest.mark.parametrize("size", [(1, 1), (60, 3), (2, 40)])
 def test_the_smallest_pictures(reader: RapidReader, size: tuple[int, int]) -> None:
     assert told(reader.read(png(Image.new("RGB", size, "grey")))) == {}

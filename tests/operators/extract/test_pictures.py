@@ -220,7 +220,7 @@ def test_a_tilted_form() -> None:
     assert pairs(PictureText(WIDE, HIGH + 40, tilted, 0, slope)) == FORM_SAYS
 
 
-@pytest.mark.timeout(10)
+@pytest.mark.timeout(30)
 def test_a_page_full_of_small_print() -> None:
     rows = [("Weight" if at % 2 else "72.4 kg", at % 11 * 40.0, at // 11 * 10.0) for at in range(1_000)]
     assert pairs(picture(*rows)).keys() <= {"weight"}
