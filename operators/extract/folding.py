@@ -21,6 +21,7 @@ _CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
 _ADDRESS = re.compile(
     r"https?://\S+|www\.\S+|(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}\.[\w.-]{1,63}|(?<!\w)[#@]\w+", re.IGNORECASE
 )
+_STRUCK = re.compile(r"~~[^\n]*?~~")
 _QUOTED = re.compile(r"(?m)^[ ]*>.*$")
 
 
@@ -43,8 +44,9 @@ def folded(text: str) -> str:
 
 
 def spoken(text: str) -> str:
-    """``folded`` text with what its writer does not say blanked out, in place: code, addresses, quoted lines."""
-    for pattern in (_CODE, _ADDRESS, _QUOTED):
+    """``folded`` text with what its writer does not say blanked out, in place: code, addresses, quoted lines, what
+    is struck out."""
+    for pattern in (_CODE, _ADDRESS, _QUOTED, _STRUCK):
         text = pattern.sub(_blank, text)
     return text
 

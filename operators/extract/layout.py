@@ -26,6 +26,8 @@ _LETTERS = re.compile(r"[^\W\d_]")
 _MARKS = "*_:;.,-|=> "
 _NAMES_TOO = METRICS | {"day", "days", "week", "weeks", "hour", "hours", "minutes"}
 """Units whose names also head columns."""
+_FLAG = re.compile(r"(?<=\d)\s[HLNM]$")
+"""Behind a result on a laboratory's report: high, low, normal."""
 _MONTH = re.compile(r"(?:" + "|".join(MONTHS) + r")[a-z]{0,6}\.?$", re.IGNORECASE)
 _ON_SIGNS = frozenset(
     ("open", "closed", "exit", "stop", "entrance", "no entry", "speed limit", "platform", "gate", "chapter", "page")
@@ -155,7 +157,7 @@ def _beside(cells: Sequence[Cell], style: Style) -> list[Shown]:
 
 
 def _value(cell: Cell, cells: Sequence[Cell], style: Style) -> _Value | None:
-    text = folded(cell.text).strip(" *|")
+    text = _FLAG.sub("", folded(cell.text).strip(" *|"))
     parsed = parse_value(text, style)
     if parsed is None or parsed.kind in ("text", "bool"):
         return None
@@ -330,7 +332,7 @@ def _body(rows: Sequence[Sequence[Cell]], header: Sequence[tuple[Cell, str]], st
 
 
 def _parsed(cell: Cell, style: Style) -> Parsed | None:
-    return parse_value(folded(cell.text), style)
+    return parse_value(_FLAG.sub("", folded(cell.text)), style)
 
 
 def _column(cell: Cell, header: Sequence[tuple[Cell, str]]) -> str | None:

@@ -75,9 +75,12 @@ NOT_SO = re.compile(
     r"|weren'?t|won'?t|wouldn'?t|can'?t|couldn'?t|shouldn'?t|skipped|missed|forgot|failed|instead of|rather than"
     r"|want(?:s|ed|ing)?|wish(?:ed)?|hop(?:e|es|ed|ing)|plan(?:s|ned|ning)?|aim(?:s|ed|ing)?|intend(?:ed)?|goals?|targets?"
     r"|will|i'll|we'll|shall|would|i'd|we'd|should|could|can|might|may(?!\s\d)|must|need(?:s|ed)?|supposed|going to|gonna"
-    r"|try(?:ing)?|tried|let's|lets|if|unless|when|whenever|until|before|imagine|suppose|recommend(?:s|ed)?|suggest(?:s|ed)?|advised?|ideally|maybe"
+    r"|try(?:ing)?|tried|let's|lets|if|unless|when|whenever|until|before|imagine|suppose|recommend(?:s|ed)?|suggest(?:s|ed)?|advised?"
+    r"|ideally|maybe"
     r"|(?:almost|nearly)\s(?:paid|spent|slept|ran|bought|lost|won|drank|ate|\w+ed)"
-    r"|perhaps|tomorrow|tonight|next|remind|up to|at least|at most|less than|more than|fewer than|within|per|every|each"
+    r"|doubt|pretend|dream(?:t|ed)|lied|false that|kidding"
+    r"|(?:you|he|she|they|bot|assistant|app)\s(?:said|says|told|wrote|claimed|thought)|perhaps|tomorrow"
+    r"|tonight|next|remind|up to|at least|at most|less than|more than|fewer than|within|per|every|each"
     r"|usually|normally|typically|always|often|sometimes|used to|ago|in about)\b",
     re.IGNORECASE,
 )
@@ -133,8 +136,45 @@ NOTES = frozenset(_NOTES_TEXT.split())
 
 OCCASIONS = re.compile(
     r"^(?:(?:my|the|today'?s?|yesterday'?s?|tonight'?s?|this (?:morning|evening|afternoon|week)'?s?|last night'?s?|daily"
-    r"|weekly|morning|evening|log(?:ged)?|stats?|numbers?|summary|report|update|tracker|tracked|recorded|fitbit|garmin|watch|dashboard"
-    r"|data)\s*){1,6}$",
+    r"|weekly|morning|evening|log(?:ged)?|stats?|numbers?|summary|report|update|tracker|tracked|recorded|fitbit|garmin|watch"
+    r"|dashboard|data)\s*){1,6}$",
     re.IGNORECASE,
 )
 """Before a colon: when or by what it was measured, no name of what."""
+
+DELTA = re.compile(
+    r"\s?(?:more|less|fewer|higher|lower|longer|shorter|better|worse|faster|slower|farther|further|above|below|over|under|off|away"
+    r"|ago|old"
+    r"|years?|later|earlier|ahead|left|to go|short|each|apart|per|a (?:day|week|month|year|night))\b",
+    re.IGNORECASE,
+)
+"""Right behind a quantity: it is a difference, a rate or an age, not the value."""
+
+PLANNED_NAME = re.compile(
+    r"\b(?:goals?|targets?|planned|plan|tomorrow|examples?|expected|recommended|ideal|limit|format|not done|to-?do"
+    r"|max allowed)\b",
+    re.IGNORECASE,
+)
+"""In an attribute's name: it is wished, planned or made up."""
+
+HEADS_NO_FACTS = re.compile(
+    r"\b(?:to-?do|examples?|format|template|wrote|writes|recipe|ingredients|instructions|directions|schedule|agenda"
+    r"|shopping list|lyrics|quote)\b",
+    re.IGNORECASE,
+)
+"""In a heading: what stands below it is of others, to come, or made up."""
+
+TASKS = re.compile(
+    r"\W*(?:please\s|can you\s|could you\s)?(?:translate|rewrite|rephrase|reword|paraphrase|summari[sz]e|proofread"
+    r"|spell-?check|lyrics|correct (?:this|the|my)|fix (?:this|the|my) (?:text|sentence|grammar|english))\b",
+    re.IGNORECASE,
+)
+"""A message that begins so hands over a text to work on, which tells nothing of its sender."""
+
+_OWN_SUBJECT_TEXT = """
+    i we i've we've i'd we'd have had just also only actually already today yesterday morning afternoon evening night week
+    finally then and but so again really even still ok okay well hey hi later now was been total monday tuesday wednesday
+    thursday friday saturday sunday out myself me sorry mean meant that it yes yeah both
+"""
+OWN_SUBJECT = frozenset(_OWN_SUBJECT_TEXT.split())
+"""What may stand right before a verb that tells of the writer; anything else is who did it."""

@@ -10,7 +10,8 @@ from operators.extract.finding import Finding
 from operators.extract.pairs import LONGEST_NAME, with_told_unit
 from operators.extract.values import Style, parse_value
 
-_RULE = re.compile(r"^\s*(?=.*(?:\||--))\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*$")
+_RULE = re.compile(r"\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?")
+_PIPE = re.compile(r"(?<!\\)\|")
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,8 @@ def tables_in(lines: Sequence[tuple[int, str]], style: Style) -> list[TextTable]
     found: list[TextTable] = []
     at = 1
     while at < len(lines):
-        if not (_RULE.match(lines[at][1]) and "|" in lines[at - 1][1]):
+        rule = lines[at][1].strip()
+        if not ("-" in rule and "|" in lines[at - 1][1] and ("|" in rule or "--" in rule) and _RULE.fullmatch(rule)):
             at += 1
             continue
         last = at + 1
@@ -49,7 +51,7 @@ def tables_in(lines: Sequence[tuple[int, str]], style: Style) -> list[TextTable]
 
 def _cells(offset: int, line: str) -> list[Cell]:
     cells, start = [], 0
-    for part in line.split("|"):
+    for part in _PIPE.split(line):
         text = part.strip().strip("*_").strip()
         cells.append(Cell(text, offset + start + (part.find(text) if text else 0)))
         start += len(part) + 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from operators.extract.lexicon import CLOCKED, COUNTING, METRICS, NO_NAMES, NOUN_OF_UNIT, VERBS
+from operators.extract.lexicon import CLOCKED, COUNTING, METRICS, NO_NAMES, NOUN_OF_UNIT, OWN_SUBJECT, VERBS
 from operators.extract.pairs import name_of
 from operators.extract.values import Parsed, Quantity
 
@@ -126,8 +126,17 @@ def _of_verb(clause: Clause) -> str | None:
     if match is None:
         return None
     unit = "money" if parsed.kind == "money" else parsed.unit or ""
-    name = VERBS[match["verb"].lower()].get(unit)
-    return name if name is None or own is None else _checked(name, match["gap"])
+    verb = match["verb"].lower()
+    name = VERBS[verb].get(unit)
+    if name is None or (verb != "cost" and not _by_writer((clause.before if own else clause.scope)[: match.start()])):
+        return None
+    return name if own is None else _checked(name, match["gap"])
+
+
+def _by_writer(before: str) -> bool:
+    """Whether what stands before a verb leaves the writer as the one who did it."""
+    words = re.findall(r"[\w']+|[^\w\s]", before)
+    return not words or not words[-1][0].isalnum() or words[-1].lower() in OWN_SUBJECT or words[-1].lower().endswith("ly")
 
 
 def _checked(name: str, gap: str) -> str | None:
@@ -188,7 +197,10 @@ def _metric_before(before: str) -> str | None:
 def _counted(clause: Clause) -> str | None:
     """``did 20 push-ups``: the thing counted, where the number has no unit of its own."""
     parsed = clause.quantity.parsed
-    if not _COUNTS.search(clause.before) and not _and_counts(clause):
+    counts = _COUNTS.search(clause.before)
+    if counts is None and not _and_counts(clause):
+        return None
+    if counts is not None and not _by_writer(clause.before[: counts.start()]):
         return None
     if parsed.unit in ("steps", "kcal"):
         return "steps" if parsed.unit == "steps" else "calories"

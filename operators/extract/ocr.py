@@ -166,10 +166,7 @@ def _box_back(quad: NDArray[np.float64], turn: int, shape: tuple[int, ...], scal
         left, top, right, bottom = width - right, height - bottom, width - left, height - top
     elif turn == 270:
         left, top, right, bottom = width - bottom, left, width - top, right
-    sides = (
-        min(max(left, 0), width),
-        min(max(top, 0), height),
-        min(max(right, 0), width),
-        min(max(bottom, 0), height),
-    )
-    return tuple(round(float(value) / scale, 1) for value in sides)  # type: ignore[return-value]
+    right_most, lowest = width / scale, height / scale
+    bounds = (right_most, lowest, right_most, lowest)
+    sides = (left / scale, top / scale, right / scale, bottom / scale)
+    return tuple(round(float(min(max(side, 0.0), most)), 1) for side, most in zip(sides, bounds, strict=True))  # type: ignore[return-value]

@@ -10,12 +10,14 @@ from operators.extract.finding import Finding
 from operators.extract.lexicon import (
     ASKS,
     CORRECTS,
+    DELTA,
     LASTING,
     METRICS,
     NO_NAMES,
     NOT_SO,
     NOTES,
     OCCASIONS,
+    PLANNED_NAME,
     PRESSURE,
     TURNS,
     VERBS,
@@ -31,11 +33,14 @@ _WORD = r"[^\W\d_][\w'&%/°#²-]{0,30}"
 _NAME = rf"{_WORD}(?:[ ]{_WORD}|[ ]\d{{1,3}}){{0,4}}"
 _TELLERS = frozenset(("i", "we", "you", "he", "she", "they", "it", "let", "if", "when"))
 """With these a sentence begins, no name."""
+_GOES_ON = re.compile(r"[^\s,.;:!)|*_\u00b7\u2022'\"(\]]|[.:]\d|\s?(?:[-x\u00b1/]|->|or|to)\s?[$€£]?\d|\s(?:[-x*])\s")
+"""Behind a number: it is only the beginning of what is told (``555-123``, ``10 x 20``, ``9:00-17:00``)."""
 _OWN_TAIL = re.compile(r"\b(?:my|the|our)\s+(?P<name>[^:]+)$", re.IGNORECASE)
 _UNIT_IN_NAME = re.compile(r"^(.*?)\s*\(([^()]{1,12})\)$")
-_STARTS = r"(?:^|(?<=[,;:|(\u00b7\u2022.!?])\s|(?<=\s-)\s|(?<=\sand)\s)\s*"
+_STARTS = r"(?:^[^\w\n]{0,6}|(?<=[,;:|(\u00b7\u2022.!?])\s|(?<=\s-)\s|(?<=\sand)\s)\s*"
 _PAIR = re.compile(
-    rf"{_STARTS}(?P<name>{_NAME})\.?(?P<unit>\s?\([^()\n]{{1,12}}\))?\s?(?::(?!/)(?!(?<=\d:)\d)|=(?!=)|->|\u2192)", re.M
+    rf"{_STARTS}(?P<name>{_NAME})\.?(?P<unit>\s?\([^()\n]{{1,12}}\))?\s{{0,3}}(?::(?!/)(?!(?<=\d:)\d)|=(?!=)|->|\u2192)",
+    re.M,
 )
 _TIGHT = re.compile(rf"(?<!\S)(?P<name>{_WORD})(?P<unit>)=(?=[^\s=])")
 _LISTED = re.compile(rf"{_STARTS}(?P<name>{_WORD}(?:[ ]{_WORD}){{0,3}})[ ](?:-[ ])?(?=[$€£¥~+-]?\d)", re.M)
@@ -77,15 +82,23 @@ def _pair(line: str, match: re.Match[str], end: int, style: Style, texts: bool) 
     name = name_of(match["name"])
     if name is None or not region.strip() or name.split()[0].lower() in NOTES or _only_planned(line, match):
         return None
+    told_with = (match["unit"] or "").strip()
+    if told_with and with_told_unit(f"{name} {told_with}", Parsed("number", 1.0), style)[0] != name:
+        name = f"{name} {told_with}"
+    if PLANNED_NAME.search(name):
+        return None
     if OCCASIONS.match(name) or name.split()[0].lower() in _TELLERS:
         return None
     if (tail := _OWN_TAIL.search(name)) and tail["name"].lower() in METRICS:
         name = tail["name"]
     quantity = leading_value(region, style)
+    if quantity is not None and (_GOES_ON.match(region, quantity.end) or DELTA.match(region, quantity.end)):
+        quantity = None
+        texts = texts and not DELTA.search(region)
     if quantity is not None and "?" not in region:
         begins = begin + quantity.start
         tidy = _ENDS.match(region, quantity.end) is not None
-        parsed = with_told_unit(f"{name} {(match['unit'] or '').strip()}", quantity.parsed, style)[1]
+        parsed = with_told_unit(f"{name} {told_with}", quantity.parsed, style)[1]
         return Finding(name, begins, begin + quantity.end, as_lasting(name, parsed), 0.95 if tidy else 0.8)
     if not texts:
         return None
@@ -115,7 +128,7 @@ def as_lasting(name: str, parsed: Parsed) -> Parsed:
     """``Sleep 7:24`` as hours and minutes; a time that nobody sleeps for stays a time."""
     if parsed.kind != "time" or parsed.text is None or name.lower() not in LASTING:
         return parsed
-    hours, minutes = map(int, parsed.text.split(":"))
+    hours, minutes = map(int, parsed.text.split(":")[:2])
     return Parsed("duration", float(hours * 3600 + minutes * 60), "s") if hours < 15 else parsed
 
 

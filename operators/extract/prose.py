@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from operators.extract.facts import facts_in
 from operators.extract.finding import Finding
-from operators.extract.lexicon import ASKS, CORRECTS, CORRECTS_IF_UNNAMED, NO_NAMES, NOT_SO, OTHERS, TURNS
+from operators.extract.lexicon import ASKS, CORRECTS, CORRECTS_IF_UNNAMED, DELTA, NO_NAMES, NOT_SO, OTHERS, TURNS
 from operators.extract.naming import BOUGHT, Clause, name_and_confidence
 from operators.extract.pairs import split_pressure
 from operators.extract.values import Parsed, Style, quantities
@@ -33,15 +33,14 @@ _UNNAMED = re.compile(
     r"(?:actually|really|more like|about|only)?",
     re.IGNORECASE,
 )
+_THEN_ASKS = re.compile(
+    r"(?:,|;|-)\s*(?:is|was|are|does|do|did|should|can|could|what|how|why|any|would|will)\b(?!n't)", re.IGNORECASE
+)
+"""What was told before it in a question is told all the same: ``slept 7 h, is that ok?``"""
 _WINDOW = 300
 """Characters before and after a quantity that tell what it is."""
 _FEW = 20
 """Corrections of a sentence that are looked at."""
-_DELTA = re.compile(
-    r"^\s?(?:more|less|fewer|higher|lower|longer|shorter|better|worse|faster|slower|above|below|over|under|off|away|ago|old"
-    r"|years?|later|earlier|ahead|left|to go|short|each|apart|per|a (?:day|week|month|year|night))\b",
-    re.IGNORECASE,
-)
 _SOME_WORD = re.compile(r"\b(?:hours?|minutes?|km|miles?|steps|pages|kg|euros?|dollars?)\b", re.IGNORECASE)
 
 
@@ -88,7 +87,8 @@ def told_in(text: str, style: Style) -> list[Finding]:
 
 
 def _told(sentence: str, style: Style) -> list[Finding]:
-    if sentence.rstrip().endswith("?") and ASKS.match(sentence):
+    asks = sentence.rstrip().endswith("?")
+    if asks and ASKS.match(sentence):
         return []
     found: list[Finding] = []
     measured = [quantity for quantity in quantities(sentence, style) if quantity.parsed.kind != "date"]
@@ -100,7 +100,7 @@ def _told(sentence: str, style: Style) -> list[Finding]:
         end = min(measured[at + 1].start if at + 1 < len(measured) else len(sentence), quantity.end + _WINDOW)
         scope = marks.scope(quantity.start)
         corrects = corrects or marks.corrected(begin, quantity.start)
-        if marks.denied(scope, quantity.start):
+        if marks.denied(scope, quantity.start) or (asks and not _THEN_ASKS.search(sentence, quantity.end)):
             continue
         clause = Clause(
             sentence,
@@ -116,11 +116,12 @@ def _told(sentence: str, style: Style) -> list[Finding]:
 
 def _of_clause(clause: Clause, corrects: bool) -> list[Finding]:
     quantity = clause.quantity
-    if _DELTA.match(clause.after):
+    if DELTA.match(clause.after):
         return []
     name, confidence = name_and_confidence(clause)
     if name is None:
-        if _UNNAMED.fullmatch(_bare(clause.before)) and (corrects or CORRECTS_IF_UNNAMED.search(clause.before)):
+        ends = not clause.after.strip(" .!)") or clause.after.lstrip(" ,").startswith(("not ", "instead"))
+        if ends and _UNNAMED.fullmatch(_bare(clause.before)) and (corrects or CORRECTS_IF_UNNAMED.search(clause.before)):
             return [Finding("", quantity.start, quantity.end, quantity.parsed, 0.8, corrects=True)]
         return []
     doubtful = 0.1 if quantity.parsed.doubt else 0.0

@@ -17,7 +17,7 @@ from operators.extract.values import Parsed, Style
 
 _SIGN = r"rm|rh|myr|us\$|s\$|[$€£¥₹]|usd|eur|gbp|sgd|aud|idr|inr"
 _AMOUNT = re.compile(
-    rf"(?:(?<![\w.,/:-])|(?<=[a-z])(?=(?:{_SIGN})\s?-?\d)|(?<=[^\d.,/:-]-))(?P<sign>{_SIGN})?\s?(?P<minus>-\s?)?"
+    rf"(?:(?<![\w.,/:-])|(?<=[a-z])(?=(?:{_SIGN})\s?-?\d)|(?<=[^\d.,/:-]-))(?P<before>-\s?)?(?P<sign>{_SIGN})?\s?(?P<minus>-\s?)?"
     r"(?P<digits>\d{1,3}(?:,\d{3})+\.\s?\d{2}|\d{1,3}(?:[. ]\d{3})+,\s?\d{2}|\d{1,9}[.,]\s?\d{2})"
     rf"(?P<behind>\s?(?:{_SIGN})(?!\w))?"
     r"(?![\d%]|[.,]\d|\s?(?:kg|g|ml|l|%)\b)",
@@ -38,7 +38,7 @@ _WORDS = {
         "sub": r"sub\s?-?\s?t|subt|net\s?am|before|zwischensumme",
         "gone": r"qty|quantity|q.antity|items?\b|disc|saving|points?|tax code|change|cash back|tender|deposit|excl|w/o"
         r"|without",
-        "part": r"includes?\s*\d",
+        "part": r"includes?\s*\d|\d\s?%?\s?tip|suggest|gratuity|w/\s*\d|estimat|deduction",
         "tax": r"\bgst\b|\btax\b|\bvat\b|\bmwst\b|\biva\b|\bsst\b|service charge|svc",
         "incl": r"inc[l1\]]|include",
         "final": r"round(?:ed)? total|total rounded|after round|grand|nett?\b|paya|(?:amount|balance|total) due|to pay"
@@ -123,7 +123,9 @@ def _amounts(cell: Cell) -> list[_Amount]:
     for match in _AMOUNT.finditer(folded(cell.text)):
         number = read_number(re.sub(r"\s", "", match["digits"]))[0]
         sign = (match["sign"] or match["behind"] or "").strip().lower()
-        found.append(_Amount(cell, match.start(), match.end(), -number if match["minus"] else number, sign))
+        found.append(
+            _Amount(cell, match.start(), match.end(), -number if match["minus"] or match["before"] else number, sign)
+        )
     return found
 
 

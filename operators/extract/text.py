@@ -9,7 +9,7 @@ from dataclasses import replace
 from operators.extract.dates import dates_in
 from operators.extract.finding import Finding, in_records, records_of, shifted
 from operators.extract.folding import folded, spoken
-from operators.extract.lexicon import CORRECTS, NOT_SO
+from operators.extract.lexicon import CORRECTS, HEADS_NO_FACTS, NOT_SO, TASKS
 from operators.extract.markdown import tables_in
 from operators.extract.pairs import listed_in, pairs_in
 from operators.extract.prose import SENTENCE, told_in
@@ -24,6 +24,11 @@ _LOOKED_BACK = 50
 _BULLET = re.compile(r"^\s*(?:[-*+\u2022\u00b7]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?")
 _HEADING = re.compile(r"^\s*#{1,6}\s+")
 _MARKS = re.compile(r"\*\*|__")
+_CODE_LINE = re.compile(
+    r"[{};]\s*$|\w\([^)]*\)\s*[:;{]?$|^\s*(?:def|class|import|from|return|const|let|var|for|while|Traceback|File|npm|at)\s.*[:;(=\"]"
+    r"|^\s*\w*(?:Error|Exception):|[=<>!]=|=\s*\w+\s*[*+/]\s*\w"
+)
+"""A line of a program or of its complaints."""
 _ITEM = re.compile(r"^\s*(?:[-*+\u2022]\s+)?[^\W\d_][^:=\n]{0,40}[:=]\s*\S")
 _WEEKDAY = re.compile(
     r"^(?P<day>(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?|yesterday)\b\.?\s*(?:$|[:,-])", re.IGNORECASE
@@ -34,6 +39,8 @@ _SOME_DAY = re.compile(r"\b(?:yesterday|(?:on|last|this past)\s(?:mon|tues|wedne
 def observe_text(text: str, style: Style) -> list[Finding]:
     """The findings of a message, by record and place. Places are character offsets into ``text``."""
     plain = _MARKS.sub("  ", spoken(folded(text[:LONGEST])))
+    if TASKS.match(plain):
+        return []
     if not any(letter.isdigit() for letter in plain) and ":" not in plain and "=" not in plain and "|" not in plain:
         return _grouped(told_in(plain, style))
     lines = _lines(plain)
@@ -43,13 +50,13 @@ def observe_text(text: str, style: Style) -> list[Finding]:
     gathered = _Gathered()
     planned = False
     for row, (offset, line) in enumerate(lines):
-        if row in tables:
+        if row in tables and not planned:
             gathered.close()
             gathered.add(tables[row].findings)
         if row in inside:
             continue
         planned = _planned(line, planned)
-        if planned:
+        if planned or _CODE_LINE.search(line):
             continue
         day = _day(line, offset, style)
         if day is not None:
@@ -134,7 +141,7 @@ def _planned(line: str, before: bool) -> bool:
     """Whether a list stands below a heading such as ``Goals for next week:``, which says that none of it is so."""
     bare = line.strip(" *#")
     if bare.endswith(":"):
-        return NOT_SO.search(bare) is not None
+        return NOT_SO.search(bare) is not None or HEADS_NO_FACTS.search(bare) is not None
     return before and bool(bare)
 
 

@@ -24,8 +24,8 @@ _TABLE: dict[str, tuple[Kind, dict[float, str]]] = {
         "duration",
         {
             1: "s sec secs second seconds 秒",
-            60: "min mins minute minutes 分 分钟 分鐘",
-            3600: "h hr hrs hour hours 時間 小时 小時",
+            60: "min mins minute minutes minuto minutos minuten minuti мин минут 分 分钟 分鐘",
+            3600: "h hr hrs hour hours hora horas stunde stunden std heure heures ora ore ч час часа часов 時間 小时 小時",
             86400: "day days",
             604800: "week weeks wk wks",
         },
@@ -34,7 +34,7 @@ _TABLE: dict[str, tuple[Kind, dict[float, str]]] = {
         "number",
         {
             1: "m meter meters metre metres",
-            1000: "公里 km kms kilometer kilometers kilometre kilometres",
+            1000: "公里 км km kms kilometer kilometers kilometre kilometres",
             0.01: "cm centimeter centimeters centimetre centimetres",
             0.001: "mm millimeter millimeters millimetre millimetres",
             1609.344: "mi mile miles",
@@ -46,7 +46,7 @@ _TABLE: dict[str, tuple[Kind, dict[float, str]]] = {
     "kg": (
         "number",
         {
-            1: "公斤 kg kgs kilo kilos kilogram kilograms",
+            1: "公斤 кг kg kgs kilo kilos kilogram kilograms",
             0.001: "g gr gram grams",
             1e-6: "mg milligram milligrams",
             0.45359237: "lb lbs pound pounds",
@@ -78,7 +78,7 @@ _TABLE: dict[str, tuple[Kind, dict[float, str]]] = {
     "B": ("number", {1e6: "mb", 1e9: "gb", 1e12: "tb"}),
     "bpm": ("number", {1: "bpm"}),
     "mmHg": ("number", {1: "mmhg"}),
-    "steps": ("number", {1: "step steps 歩 步"}),
+    "steps": ("number", {1: "step steps pasos schritte passi шагов 歩 步"}),
     "mg/dl": ("number", {1: "mg/dl"}),
     "mmol/l": ("number", {1: "mmol/l"}),
     "dB": ("number", {1: "db"}),

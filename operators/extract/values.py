@@ -58,13 +58,15 @@ class Quantity:
 _MISSING = re.compile(r"(?:n\s?/\s?a|none|null|nil|nan|tba|tbd|unknown|pending|[-_.*?/\\]+|\?+)\.?", re.IGNORECASE)
 _YES = {"yes": "true", "true": "true", "no": "false", "false": "false", "y": "true", "on": "true", "off": "false"}
 
+_MAGNITUDES = "thousand|million|mio|billion|mrd|trillion"
 _BEGINS = r"(?<![\w.,:/'#-])(?<![\w]\s-)"
 _TOKEN = re.compile(
     _BEGINS + r"(?:"
     # 5 ft 11 in, 5'11"
+    rf"(?P<lb>{NUMBER})\s?(?:lbs?|pounds?)\s(?P<oz>1[0-5]|\d)\s?(?:oz|ounces?)\b|"
     r"(?P<f1>[1-9])\s?(?:ft|feet|foot|')\s?(?P<f2>1[01]|\d)(?:\s?(?:inches|inch|in)\b|\s?\"|''|(?!\w))|"
     # 6 h 12 min, 5h04m, 2 hours and 30 minutes, 1h30
-    rf"(?P<h>{NUMBER})\s?-?(?:hours?|hrs?|h|時間|小时|小時)(?:\.(?=\s?\d))?(?:\s?,?\s?(?:and\s)?(?P<hm>[0-5]?\d)\s?-?(?:minutes?|mins?|m|分钟|分鐘|分)?(?![A-Za-z]))?"
+    rf"(?P<h>{NUMBER})\s?-?(?:hours?|hrs?|h|std|stunden|ч|時間|小时|小時)(?:\.(?=\s?\d))?(?:\s?,?\s?(?:and\s)?(?P<hm>[0-5]?\d)(?:\s?-?(?:minutes?|minuten|mins?|m|мин|分钟|分鐘|分))?(?![A-Za-z]))?"
     r"(?:\s?(?P<hs>[0-5]?\d)\s?(?:seconds?|secs?|s))?(?![A-Za-z\d])"
     # 12 min 30 s
     r"|(?P<m>\d{1,3})\s?(?:minutes?|mins?|m)\s?(?:and\s)?(?P<ms>[0-5]?\d)\s?(?:seconds?|secs?|s)(?![A-Za-z\d])"
@@ -75,10 +77,10 @@ _TOKEN = re.compile(
     # 128/84, 8/10, 9 out of 10
     r"|(?P<r1>\d{1,3}(?:\.\d+)?)(?:\s?/\s?|\sout\sof\s)(?P<r2>\d{1,4})(?![\w/.,]\d|[\w/])(?:\s?(?P<ru>mmhg)\b)?"
     # $3.45, 45 euros
-    rf"|(?P<cs>-)?(?P<cb>{BEFORE})\s?(?P<cn>{NUMBER})(?P<ck>k)?(?:\s(?:usd|eur|gbp|jpy|cad|aud))?(?![\w]|[.,]\d)"
+    rf"|(?P<cs>-)?(?P<cb>{BEFORE})\s?(?P<cn>{NUMBER})(?P<ck>k|m|bn|\s(?:{_MAGNITUDES})\b)?(?:\s(?:usd|eur|gbp|jpy|cad|aud))?(?![\w]|[.,]\d)"
     rf"|(?P<an>{NUMBER})\s?(?P<ca>{AFTER})(?![\w])"
     # 72.4 kg, 8,412 steps, 64 %, 6ish, 12
-    rf"|(?<!\d\s)(?P<s>[+-](?=[\d]))?(?!(?:1[89]|20)\d0s\b)(?P<n>{NUMBER})(?P<k>k(?=\s))?(?P<ish>-?ish\b)?"
+    rf"|(?<!\d\s)(?P<s>[+-](?=[\d]))?(?!(?:1[89]|20)\d0s\b)(?P<n>{NUMBER})(?P<k>k(?=\s)|\s(?:{_MAGNITUDES})\b)?(?P<ish>-?ish\b)?"
     rf"(?:\s?-?(?P<u>{UNIT_NAMES})(?![\w/]|\u00b2)|(?!\s\d))(?!\w|[.,]\d|/\d)"
     # seven and a half hours, an hour and a half, half an hour
     rf"|(?P<w>{NUMBER_WORD})\s(?P<wu>{UNIT_NAMES})\b"
@@ -86,7 +88,13 @@ _TOKEN = re.compile(
     r")",
     re.IGNORECASE,
 )  # fmt: skip
-_RANGE = re.compile(rf"(?<![\w.,:/-]){NUMBER}\s?(?:-|to)\s?{NUMBER}(?![\d/:-]|\.\d)")
+_SIGN = r"(?:[$€£¥₹]|rm|usd|eur|gbp)?\s?"
+_RANGE = re.compile(
+    rf"(?<![\w.,:/-]){_SIGN}{NUMBER}\s?(?:{UNIT_NAMES})?\s?(?:-|to|or)\s?{_SIGN}{NUMBER}(?![\d/:-]|\.\d)"
+    rf"|\bbetween\s{_SIGN}{NUMBER}\s?(?:{UNIT_NAMES})?\sand\s{_SIGN}{NUMBER}"
+    r"|(?<![\d:])\d{1,2}:\d{2}\s?(?:am|pm)?\s?(?:-|to)\s?\d{1,2}:\d{2}",
+    re.IGNORECASE,
+)
 _ABOUT = re.compile(
     r"(?:~|≈|\b(?:about|around|approx(?:\.|imately)?|roughly|nearly|almost|circa|over|under|some)\s)\s?$", re.I
 )
@@ -173,6 +181,11 @@ def _read(match: re.Match[str], style: Style) -> tuple[Parsed, str]:
     raise AssertionError(f"no reader for {match.lastgroup}")
 
 
+def _pounds(part: dict[str, str], style: Style) -> tuple[Parsed, str]:
+    pounds, doubt = read_number(part["lb"], style.decimal)
+    return Parsed("number", round(pounds * 0.45359237 + int(part["oz"]) * 0.028349523125, 9), "kg", doubt=doubt), "lb"
+
+
 def _feet(part: dict[str, str], style: Style) -> tuple[Parsed, str]:
     del style
     return Parsed("number", round(int(part["f1"]) * 0.3048 + int(part["f2"]) * 0.0254, 9), "m"), "ft"
@@ -199,20 +212,20 @@ def _clock(part: dict[str, str], style: Style) -> tuple[Parsed, str]:
         return Parsed("duration", float(first * 60 + second), "s"), "min"
     if unit.startswith("/"):
         return Parsed("number", float(first * 60 + second), "s/km"), "/km"
-    return _time(first, second, unit), ""
+    return _time(first, second, unit, part["c3"]), ""
 
 
 def _hour(part: dict[str, str], style: Style) -> tuple[Parsed, str]:
     del style
-    return _time(int(part["t1"]), 0, part["tu"].lower()), ""
+    return _time(int(part["t1"]), 0, part["tu"].lower(), None), ""
 
 
-def _time(hour: int, minute: int, half: str) -> Parsed:
+def _time(hour: int, minute: int, half: str, second: str | None) -> Parsed:
     if half[:1] in ("a", "p"):
         hour = hour % 12 + (12 if half[0] == "p" else 0)
     if hour > 23:
         return Parsed("text", text=f"{hour}:{minute:02d}", doubt="no-such-time")
-    return Parsed("time", text=f"{hour:02d}:{minute:02d}")
+    return Parsed("time", text=f"{hour:02d}:{minute:02d}" + (f":{second}" if second else ""))
 
 
 def _ratio(part: dict[str, str], style: Style) -> tuple[Parsed, str]:
@@ -223,13 +236,19 @@ def _ratio(part: dict[str, str], style: Style) -> tuple[Parsed, str]:
 def _money(part: dict[str, str], style: Style) -> tuple[Parsed, str]:
     sign = (part["cb"] or part["ca"]).lower().rstrip(".")
     amount, doubt = read_number(part["cn"] or part["an"], style.decimal)
-    amount *= (-1 if part["cs"] else 1) * (1000 if part["ck"] else 1)
+    amount *= (-1 if part["cs"] else 1) * _magnitude(part["ck"])
     return Parsed("money", amount, CURRENCIES[sign], doubt=doubt), sign
+
+
+def _magnitude(written: str | None) -> float:
+    """``k``, ``million`` .. as a factor."""
+    word = (written or "").strip().lower()
+    return {"": 1.0, "k": 1e3, "thousand": 1e3, "bn": 1e9, "billion": 1e9, "mrd": 1e9, "trillion": 1e12}.get(word, 1e6)
 
 
 def _number(part: dict[str, str], style: Style) -> tuple[Parsed, str]:
     number, doubt = read_number(part["n"], style.decimal)
-    number *= (-1 if part["s"] == "-" else 1) * (1000 if part["k"] else 1)
+    number *= (-1 if part["s"] == "-" else 1) * _magnitude(part["k"])
     if part["ish"]:
         doubt = APPROXIMATE
     if not part["u"]:
@@ -253,6 +272,7 @@ def _in_base(number: float, written: str, doubt: str | None) -> Parsed:
 
 
 _READERS = (
+    (("lb",), _pounds),
     (("f1",), _feet),
     (("h",), _hours),
     (("m",), _minutes),
