@@ -5,9 +5,10 @@
 Inputs ``ids`` (texts, tokens) int32 and ``lengths`` (texts,) int32; output ``vectors`` (texts, 384) float32, the mean
 of the token vectors scaled to unit length. The weights are declared as external and handed to the session at load.
 
-``int8`` quantises the activations of each token by that token's own largest value (8 bits, symmetric) before every
-matrix product, so that a text's vector does not depend on which texts share its batch, as it would with ONNX Runtime's
-dynamic quantisation, whose scale is taken over the whole batch.
+``int8`` quantises the activations of each token by that token's own largest value (8 bits) before every matrix product but
+those of ``EXACT``, so that a text's vector does not depend on which texts share its batch, as it would with ONNX Runtime's
+dynamic quantisation, whose scale is taken over the whole batch. The scale is symmetric but behind GELU, whose values end at
+-0.17: there nearly all of the 8 bits are left to what is positive.
 """
 
 from __future__ import annotations
@@ -18,11 +19,13 @@ from typing import Any
 import numpy as np
 from onnx import TensorProto, helper, numpy_helper
 
-from operators.encode.weights import DIM, HEADS, HIDDEN, LAYERS, Numeric
+from operators.encode.weights import DIM, EXACT, HEADS, HIDDEN, LAYERS, Numeric
 
 FUSED = "com.microsoft"
 EPSILON = 1e-12
 WORDS, POSITIONS = 30522, 512
+GELU_ZERO, GELU_LEAST = 24, 0.17
+"""The quantised value that stands for 0 behind GELU, and how far below 0 its values go."""
 
 
 class _Graph:
@@ -103,7 +106,7 @@ def _layer_fp32(graph: _Graph, layer: int, tokens: str) -> str:
 
 
 def _layer_int8(graph: _Graph, layer: int, tokens: str) -> str:
-    joint = _product_int8(graph, f"qkv.{layer}", _quantise(graph, tokens), (DIM, 3 * DIM))
+    joint = _product(graph, f"qkv.{layer}", tokens, (DIM, 3 * DIM))
     graph.node("Reshape", [joint, "batched"], f"qkv.{layer}.batched")
     parts = [f"{part}.{layer}" for part in ("query", "key", "value")]
     graph.nodes.append(
@@ -112,11 +115,11 @@ def _layer_int8(graph: _Graph, layer: int, tokens: str) -> str:
     bias = graph.weight(f"qkv.{layer}.bias", (3 * DIM,))
     graph.node("MultiHeadAttention", [*parts, bias, "lengths"], f"attended.{layer}", FUSED, num_heads=HEADS)
     attended = graph.node("Reshape", [f"attended.{layer}", "rows"], f"attended.{layer}.flat")
-    product = _product_int8(graph, f"attention.{layer}", _quantise(graph, attended), (DIM, DIM))
+    product = _product(graph, f"attention.{layer}", attended, (DIM, DIM))
     mixed = _skip(graph, "attention", layer, product, tokens)
-    product = _product_int8(graph, f"inner.{layer}", _quantise(graph, mixed), (DIM, HIDDEN))
+    product = _product(graph, f"inner.{layer}", mixed, (DIM, HIDDEN))
     inner = _gelu(graph, layer, product)
-    product = _product_int8(graph, f"outer.{layer}", _quantise(graph, inner), (HIDDEN, DIM))
+    product = _product_int8(graph, f"outer.{layer}", _quantise_gelu(graph, inner), (HIDDEN, DIM), "gelu zero")
     return _skip(graph, "outer", layer, product, mixed)
 
 
@@ -132,6 +135,11 @@ def _declare_int8(graph: _Graph) -> None:
     graph.node("ReduceProd", ["shape"], "tokens", keepdims=1)
     middle = helper.make_tensor("middle", TensorProto.UINT8, [1], [128])
     graph.node("ConstantOfShape", ["tokens"], "middles", value=middle)
+    graph.constant("gelu zero", np.array(GELU_ZERO, np.uint8))
+    graph.constant("gelu step", np.array(1 / (255 - GELU_ZERO), np.float32))
+    graph.constant("gelu least", np.array(GELU_LEAST / GELU_ZERO, np.float32))
+    zero = helper.make_tensor("gelu zero", TensorProto.UINT8, [1], [GELU_ZERO])
+    graph.node("ConstantOfShape", ["tokens"], "gelu zeros", value=zero)
 
 
 def _quantise(graph: _Graph, rows: str) -> tuple[str, str]:
@@ -145,11 +153,28 @@ def _quantise(graph: _Graph, rows: str) -> tuple[str, str]:
     return quantised, scale
 
 
-def _product_int8(graph: _Graph, name: str, rows: tuple[str, str], shape: tuple[int, int]) -> str:
+def _quantise_gelu(graph: _Graph, rows: str) -> tuple[str, str]:
+    """The same around ``GELU_ZERO``: wide enough for the least value that GELU has, the rest for the positive ones."""
+    graph.node("ReduceMax", [rows, "last axis"], f"{rows}.max", keepdims=1)
+    graph.node("Mul", [f"{rows}.max", "gelu step"], f"{rows}.step")
+    scale = graph.node("Max", [f"{rows}.step", "gelu least"], f"{rows}.scale")
+    graph.node("Reshape", [scale, "last axis"], f"{rows}.scales")
+    quantised = graph.node("QuantizeLinear", [rows, f"{rows}.scales", "gelu zeros"], f"{rows}.int8", axis=0)
+    return quantised, scale
+
+
+def _product(graph: _Graph, name: str, rows: str, shape: tuple[int, int]) -> str:
+    """Rows (tokens, n) times a matrix, in int8 unless the product is among ``EXACT``."""
+    if name in EXACT:
+        return graph.node("MatMul", [rows, graph.weight(f"{name}.weight", shape)], f"{name}.product")
+    return _product_int8(graph, name, _quantise(graph, rows), shape, "middle")
+
+
+def _product_int8(graph: _Graph, name: str, rows: tuple[str, str], shape: tuple[int, int], zero: str) -> str:
     quantised, scale = rows
     weight = graph.weight(f"{name}.weight", shape, TensorProto.INT8)
     columns = graph.weight(f"{name}.scale", (shape[1],))
-    inputs = [quantised, weight, "unscaled", columns, "middle"]
+    inputs = [quantised, weight, "unscaled", columns, zero]
     graph.node("MatMulIntegerToFloat", inputs, f"{name}.integer", FUSED)
     return graph.node("Mul", [f"{name}.integer", scale], f"{name}.product")
 

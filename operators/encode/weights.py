@@ -76,10 +76,14 @@ def _embeddings(stored: dict[str, Array]) -> dict[str, Array]:
     }
 
 
+EXACT = ("qkv.0", "qkv.1")
+"""Products that ``int8`` does in fp32: where what a token attends to is first decided, a small error goes furthest."""
+
+
 def _matrix(stored: dict[str, Array], names: list[str], name: str, numeric: Numeric) -> dict[str, Array]:
     whole = np.concatenate([stored[part + "_q"] for part in names], axis=1)
     scale = np.concatenate([stored[part + "_scale"].reshape(-1) for part in names])
-    if numeric == "int8":
+    if numeric == "int8" and name not in EXACT:
         return {f"{name}.weight": whole, f"{name}.scale": scale}
     return {f"{name}.weight": whole.astype(np.float32) * scale}
 
