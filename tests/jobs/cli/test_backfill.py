@@ -34,6 +34,8 @@ def report(**changes: Any) -> BackfillReport:
         "unread_columns": (),
         "encoded": 30,
         "found": 7,
+        "observations": 9,
+        "pictures_read": 2,
         "seconds": 12.34,
         "startup_seconds": 2.34,
         "stage_seconds": {},
@@ -48,6 +50,7 @@ def test_the_summary_tells_what_the_run_did() -> None:
     assert told["rounds"] == "1,017 (1,000 added, 1 replaced, 16 already there)"
     assert told["units"] == 37
     assert told["texts"] == "30 encoded now, 7 found done"
+    assert (told["pictures"], told["observations"]) == ("3 (2 read now)", 9)
     assert told["seconds"] == "12.3 (2.3 of them start-up)"
     assert list(told) == [
         "version",
@@ -57,6 +60,7 @@ def test_the_summary_tells_what_the_run_did() -> None:
         "units",
         "texts",
         "pictures",
+        "observations",
         "quarantined",
         "seconds",
         "rounds/s",
