@@ -12,6 +12,7 @@ from itertools import accumulate
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.parquet as pq
 
 from jobs.stages import RESULTS, Resources, Stage, Work, through
 from operators.records import CONTENT_KEY
@@ -118,9 +119,14 @@ def _work(objects: ObjectStore, prefix: str, part: str, make: Callable[[], Do]) 
     return work
 
 
-def blocks_of(objects: ObjectStore, prefix: str, part: str, home: str) -> list[str]:
-    """Keys of the blocks of a bucket (``home`` = five digits) or of the shared things; each is whole."""
-    return [info.key for info in objects.list(f"{prefix}/{part}/{home}/")]
+def blocks_for(
+    objects: ObjectStore, prefix: str, part: str, bucket: int, columns: Sequence[str] | None = None
+) -> Iterator[pa.Table]:
+    """What this run's blocks hold for a bucket, its own ones and then the shared ones; each is whole."""
+    for home in (f"{bucket:05d}", SHARED):
+        for info in objects.list(f"{prefix}/{part}/{home}/"):
+            with objects.open(info.key) as handle:
+                yield pq.ParquetFile(handle).read(columns=columns)
 
 
 def _keys_of(objects: ObjectStore, file: DataFile) -> pa.Array:

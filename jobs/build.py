@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from jobs.blocks import NEEDED, SHARED, blocks_of
+from jobs.blocks import NEEDED, blocks_for
 from jobs.encode import VECTORS
 from jobs.observe import needed_pictures, observe_bucket
 from operators.extract.extraction import Extraction
@@ -251,10 +251,8 @@ def _held_keys(objects: ObjectStore, prefix: str, bucket: int, base: BucketFiles
     found = [pa.array([], pa.binary(16))]
     if base:
         found += read_table(objects, base.files[UNITS_FILE], columns=[CONTENT_KEY])[CONTENT_KEY].chunks
-    for home in (f"{bucket:05d}", SHARED):
-        for key in blocks_of(objects, prefix, VECTORS, home):
-            with objects.open(key) as handle:
-                found += pq.ParquetFile(handle).read(columns=[CONTENT_KEY])[CONTENT_KEY].chunks
+    for block in blocks_for(objects, prefix, VECTORS, bucket, [CONTENT_KEY]):
+        found += block[CONTENT_KEY].chunks
     return pa.concat_arrays([array.cast(pa.binary(16)) for array in found]).unique().drop_null()
 
 
@@ -275,10 +273,8 @@ def _write_vectors(
 ) -> DataFile:
     keys = read_table(objects, draft.units, columns=[CONTENT_KEY])[CONTENT_KEY].combine_chunks()
     pool = _VectorPool(dim)
-    for home in (f"{draft.bucket:05d}", SHARED):
-        for block in blocks_of(objects, prefix, VECTORS, home):
-            with objects.open(block) as handle:
-                pool.add_block(pq.ParquetFile(handle).read(), keys)
+    for block in blocks_for(objects, prefix, VECTORS, draft.bucket):
+        pool.add_block(block, keys)
     if base:
         base_keys = read_table(objects, base.files[UNITS_FILE], columns=[CONTENT_KEY])[CONTENT_KEY].combine_chunks()
         pool.add(base_keys, read_vectors(objects, base.files[VECTORS_FILE], 0, base.files[VECTORS_FILE].rows))

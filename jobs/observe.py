@@ -7,9 +7,8 @@ from collections.abc import Sequence
 import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
-from jobs.blocks import NEEDED, SHARED, blocks_of
+from jobs.blocks import NEEDED, blocks_for
 from jobs.encode import PICTURE_TEXT
 from operators.extract.extraction import Extraction
 from operators.extract.settle import settled
@@ -43,19 +42,24 @@ def needed_pictures(
         return NEEDED.empty_table()
     names = sorted(pictures_of(rounds).to_pylist())
     wanted = pa.table({CONTENT_KEY: pa.array(map(picture_key, names), pa.binary(16)), "text": names}, schema=NEEDED)
-    held = _held(objects, prefix, bucket, base, extraction)[CONTENT_KEY].combine_chunks()
+    held = _held(objects, prefix, bucket, base, extraction, [CONTENT_KEY])[CONTENT_KEY].combine_chunks()
     return wanted.filter(pc.invert(pc.is_in(wanted[CONTENT_KEY], value_set=held)))
 
 
-def _held(objects: ObjectStore, prefix: str, bucket: int, base: BucketFiles | None, extraction: Extraction) -> pa.Table:
+def _held(
+    objects: ObjectStore,
+    prefix: str,
+    bucket: int,
+    base: BucketFiles | None,
+    extraction: Extraction,
+    columns: Sequence[str] = PICTURE_TEXTS.names,
+) -> pa.Table:
     """``PICTURE_TEXTS`` at hand: of the version built upon, read by the same reader, and of this run's blocks."""
-    tables = [PICTURE_TEXTS.empty_table()]
+    schema = pa.schema([PICTURE_TEXTS.field(name) for name in columns])
+    tables = [schema.empty_table()]
     if base is not None and base.extraction.endswith(f"+{extraction.reads}"):
-        tables.append(read_table(objects, base.files[PICTURE_TEXTS_FILE]))
-    for home in (f"{bucket:05d}", SHARED):
-        for key in blocks_of(objects, prefix, PICTURE_TEXT, home):
-            with objects.open(key) as handle:
-                tables.append(pq.ParquetFile(handle).read().cast(PICTURE_TEXTS))
+        tables.append(read_table(objects, base.files[PICTURE_TEXTS_FILE], columns=columns))
+    tables += [block.cast(schema) for block in blocks_for(objects, prefix, PICTURE_TEXT, bucket, columns)]
     return pa.concat_tables(tables).combine_chunks()
 
 

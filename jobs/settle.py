@@ -185,13 +185,6 @@ class Settler:
         if first:
             self.tally.found += sum(draft.found for draft in drafts)
         ray = self.settings.ray
-        done = 0
-
-        def encoded(texts: int) -> None:
-            nonlocal done
-            done += texts
-            self.watch.tell(Progress("encode", done, total, "texts"))
-
         self.tally.encoded += encode_texts(
             self.run.objects,
             self.run.key(),
@@ -201,7 +194,7 @@ class Settler:
             block_units=self.settings.encoder.block_units,
             workers=ray.encode_actors or max(1, self.heavy_cpus // ray.encode_cpus),
             resources=Resources(cpus=ray.encode_cpus, gpus=ray.encode_gpus),
-            encoded=encoded,
+            encoded=self._counter("encode", total, "texts"),
         )
 
     def _read_pictures(self, drafts: Sequence[Draft]) -> None:
@@ -210,13 +203,6 @@ class Settler:
             return
         total = sum(each.file.rows for each in wanted)
         ray = self.settings.ray
-        done = 0
-
-        def read(pictures: int) -> None:
-            nonlocal done
-            done += pictures
-            self.watch.tell(Progress("pictures", done, total, "pictures"))
-
         self.tally.read += read_pictures(
             self.run.objects,
             self.run.key(),
@@ -225,8 +211,19 @@ class Settler:
             block_pictures=self.settings.extract.block_pictures,
             workers=ray.picture_actors or max(1, self.heavy_cpus // ray.picture_cpus),
             resources=Resources(cpus=ray.picture_cpus),
-            read=read,
+            read=self._counter("pictures", total, "pictures"),
         )
+
+    def _counter(self, stage: str, total: int, unit: str) -> Callable[[int], None]:
+        """Adds up what a stage has done, told block by block, and passes it on."""
+        done = 0
+
+        def count(more: int) -> None:
+            nonlocal done
+            done += more
+            self.watch.tell(Progress(stage, done, total, unit))
+
+        return count
 
     def _finish(self, drafts: Sequence[Draft], base: Snapshot, here: bool) -> dict[int, _Built]:
         orders = [json.dumps({"draft": asdict(d), "base": _bucket_json(base.buckets.get(d.bucket))}) for d in drafts]

@@ -26,9 +26,6 @@ from operators.extract.rules import RulesExtractor
 from operators.memory import Memory, open_store
 from operators.records import DEFAULT_TENANT, MESSAGES
 
-GOAL = 20.0
-"""How many times as fast as encoding the rules over text are to be, texts for texts, on one thread."""
-
 LOGGED = {
     "sleep": re.compile(r"sleep|slept|asleep", re.IGNORECASE),
     "steps": re.compile(r"steps?", re.IGNORECASE),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from typing import Literal
 
 DayOrder = Literal["day-first", "month-first"]
@@ -20,7 +20,10 @@ _MONTH = (
     r"(?P<{0}>jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
     r"|nov(?:ember)?|dec(?:ember)?)\.?"
 )
-_WEEKDAY = r"(?:(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?\.?,?\s*)?"
+WEEKDAY = r"(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?"
+"""A day of the week by name, whole or short, as part of a regular expression."""
+
+_WEEKDAY = rf"(?:{WEEKDAY}\.?,?\s*)?"
 _YEAR = r"(?P<{0}>(?:19|20)\d{{2}}|'?\d{{2}}(?![\d:.,]))"
 
 _PATTERN = re.compile(
@@ -75,7 +78,7 @@ def _dated(found: re.Match[str]) -> Dated | None:
     part = found.groupdict()
     if part["a"]:
         first, second, year = int(part["a"]), int(part["b"]), _year(part["y2"])
-        day_first, month_first = _date(year, second, first), _date(year, first, second)
+        day_first, month_first = date_or_none(year, second, first), date_or_none(year, first, second)
         readings = tuple(dict.fromkeys(reading for reading in (day_first, month_first) if reading))
         shows: DayOrder | None = (
             None if len(readings) != 1 or first == second else "day-first" if day_first else "month-first"
@@ -87,9 +90,9 @@ def _dated(found: re.Match[str]) -> Dated | None:
             told_year = part.get(f"y{at}") or (part["y5"] if at == "3" else None)
             day = int(part[f"d{at}"])
             if told_year is None:
-                valid = _date(2024, month, day)
+                valid = date_or_none(2024, month, day)
                 return Dated(start, end, (), month, day) if valid else None
-            told = _date(_year(told_year), month, day)
+            told = date_or_none(_year(told_year), month, day)
             return Dated(start, end, (told,)) if told else None
     return None
 
@@ -103,7 +106,8 @@ def _year(text: str) -> int:
     return year if year > 99 else 2000 + year if year < 70 else 1900 + year
 
 
-def _date(year: int, month: int, day: int) -> date | None:
+def date_or_none(year: int, month: int, day: int) -> date | None:
+    """That day, None where the calendar has none."""
     try:
         return date(year, month, day)
     except ValueError:
@@ -112,7 +116,7 @@ def _date(year: int, month: int, day: int) -> date | None:
 
 def _nearest(month: int, day: int, said: date) -> date | None:
     """The day of that name nearest to when it was said."""
-    around = [_date(said.year + step, month, day) for step in (-1, 0, 1) if 1 <= said.year + step <= 9999]
+    around = [date_or_none(said.year + step, month, day) for step in (-1, 0, 1) if 1 <= said.year + step <= 9999]
     return min((each for each in around if each), key=lambda each: abs(each - said), default=None)
 
 
@@ -136,6 +140,14 @@ def day_order(dates: Iterable[tuple[Dated, date | None]]) -> DayOrder | None:
                 near.add("day-first" if close[0] else "month-first")
     evidence = sure or near
     return next(iter(evidence)) if len(evidence) == 1 else None
+
+
+def local_day(time: datetime, offset_minutes: int | None) -> date:
+    """The day of a moment on its writer's clock."""
+    try:
+        return (time + timedelta(minutes=offset_minutes or 0)).date()
+    except OverflowError:  # in the first or the last hours of all time
+        return time.date()
 
 
 def relative_day(words: str, said: date) -> date:

@@ -25,6 +25,17 @@ class Finding:
     corrects: bool = False
 
 
+LOOKED_BACK = 50
+"""Findings of a message or a round that a correction looks back."""
+
+
+def takes_back(later: Finding, earlier: Finding) -> bool:
+    """Whether a correction can be of a finding: of the same attribute or, where it names none, of the same kind and unit."""
+    if later.attribute:
+        return later.attribute.casefold() == earlier.attribute.casefold()
+    return later.parsed.kind == earlier.parsed.kind and later.parsed.unit in (None, earlier.parsed.unit)
+
+
 def in_records(findings: Sequence[Finding]) -> list[Finding]:
     """The findings of one stretch of text with their records: an attribute that comes again begins a new one."""
     record = 0

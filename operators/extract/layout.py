@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
-from operators.extract.dates import MONTHS
+from operators.extract.dates import MONTHS, WEEKDAY
 from operators.extract.finding import Finding
 from operators.extract.folding import folded
 from operators.extract.lexicon import METRICS, NO_NAMES
@@ -66,14 +66,10 @@ def observe_layout(cells: Sequence[Cell], style: Style) -> list[Shown]:
     first = 1 if any(shown.finding.parsed.kind != "date" for shown in loose) else 0
     if not first and not tables:
         return []
-    at = [Shown(shown.line, _recorded(shown.finding, shown.finding.record + first)) for shown in tables]
+    at = [replace(shown, finding=replace(shown.finding, record=shown.finding.record + first)) for shown in tables]
     if not first:  # the date beside a table is of all of its rows, which a record of its own could not say
         return at
     return _once(loose) + at
-
-
-def _recorded(finding: Finding, record: int) -> Finding:
-    return Finding(finding.attribute, finding.start, finding.end, finding.parsed, finding.confidence, record)
 
 
 def _once(shown: Sequence[Shown]) -> list[Shown]:
@@ -92,7 +88,10 @@ def _once(shown: Sequence[Shown]) -> list[Shown]:
 def _written(cell: Cell, style: Style) -> list[Shown]:
     text = folded(cell.text)
     found = pairs_in(text, style, texts=len(text) <= 48).findings or _single(text, style)
-    return [Shown(cell.line, _scored(_as_date(finding), cell)) for finding in found]
+    return [
+        Shown(cell.line, replace(_as_date(finding), confidence=cell.sure(finding.confidence), corrects=False))
+        for finding in found
+    ]
 
 
 _DATE_NAMES = re.compile(
@@ -104,7 +103,7 @@ def _as_date(finding: Finding) -> Finding:
     """``Health 10 Nov 2025``: a title beside a date names no kind of date; it is the picture's own."""
     if finding.parsed.kind != "date" or _DATE_NAMES.search(finding.attribute):
         return finding
-    return Finding("date", finding.start, finding.end, finding.parsed, finding.confidence, finding.record)
+    return replace(finding, attribute="date")
 
 
 def _single(text: str, style: Style) -> list[Finding]:
@@ -120,11 +119,6 @@ def _single(text: str, style: Style) -> list[Finding]:
     ):
         return [Finding(name, match.start("value"), match.end("value"), parsed, 0.75)]
     return []
-
-
-def _scored(finding: Finding, cell: Cell) -> Finding:
-    sure = round(finding.confidence * min(1.0, cell.score), 3)
-    return Finding(finding.attribute, finding.start, finding.end, finding.parsed, sure, finding.record)
 
 
 # --- label beside value ---------------------------------------------------------------------------------------------
@@ -218,7 +212,7 @@ def _own_date(cells: Sequence[Cell], style: Style) -> list[Shown]:
     for cell in cells:
         quantity = leading_value(folded(cell.text), style)
         if quantity is not None and quantity.parsed.kind == "date":
-            finding = Finding("date", quantity.start, quantity.end, quantity.parsed, round(0.9 * min(1.0, cell.score), 3))
+            finding = Finding("date", quantity.start, quantity.end, quantity.parsed, cell.sure(0.9))
             return [Shown(cell.line, finding)]
     return []
 
@@ -244,8 +238,8 @@ def _tables(rows: Sequence[Sequence[Cell]], style: Style) -> tuple[list[Shown], 
                 told = f"{each.name} ({each.name})" if each.name.lower() in UNITS else each.name
                 name, parsed = with_told_unit(told, each.parsed, style)
                 name = each.name if told != each.name else name
-                sure = round(0.9 * min(1.0, each.cell.score), 3)
-                shown.append(Shown(each.cell.line, Finding(name, 0, len(each.cell.text), parsed, sure, record)))
+                finding = Finding(name, 0, len(each.cell.text), parsed, each.cell.sure(0.9), record)
+                shown.append(Shown(each.cell.line, finding))
             record += 1
         at += 1 + len(body)
     return shown, inside
@@ -263,7 +257,7 @@ class _Placed:
 _ROW_NAME = "name"
 """What the cells of a column without a heading are, to the left of those that have one."""
 
-_WEEKDAY = re.compile(r"^(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?\.?$", re.IGNORECASE)
+_WEEKDAY = re.compile(rf"^{WEEKDAY}\.?$", re.IGNORECASE)
 
 
 def _unit_name(text: str) -> str | None:

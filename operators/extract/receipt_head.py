@@ -5,15 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date
 from statistics import median
 
-from operators.extract.dates import Dated, dates_in
+from operators.extract.dates import Dated, date_or_none, dates_in
 from operators.extract.finding import Finding
 from operators.extract.folding import folded
 from operators.extract.layout import Shown
 from operators.extract.page import Cell
-from operators.extract.values import Parsed, Style, quantities
+from operators.extract.values import Parsed, Style, dated_as, quantities
 
 _HEAD_ROWS = 9
 
@@ -67,12 +66,8 @@ def merchant_of(rows: Sequence[Sequence[Cell]], priced: Sequence[bool]) -> list[
     name = best[1]
     known = re.sub(r"\bs[do0]n(\.?\s*bhd)", r"sdn\1", name.text.lower())
     cell = name.cells[0]
-    finding = Finding("merchant", name.start, name.end, Parsed("text", text=known), _sure(0.8, cell))
+    finding = Finding("merchant", name.start, name.end, Parsed("text", text=known), cell.sure(0.8))
     return [Shown(cell.line, finding)]
-
-
-def _sure(sure: float, cell: Cell) -> float:
-    return round(sure * min(1.0, cell.score), 3)
 
 
 def _name(row: Sequence[Cell], below: Sequence[Cell]) -> _Name | None:
@@ -127,9 +122,8 @@ def date_of(rows: Sequence[Sequence[Cell]], style: Style) -> list[Shown]:
     if not found:
         return []
     _, cell, dated = max(found, key=lambda each: each[0])
-    day, doubt = dated.on(style.order, style.said)
-    parsed = Parsed("date", text=None if day is None else day.isoformat(), doubt=doubt)
-    return [Shown(cell.line, Finding("date", dated.start, dated.end, parsed, _sure(0.9, cell)))]
+    parsed = dated_as(dated, style)
+    return [Shown(cell.line, Finding("date", dated.start, dated.end, parsed, cell.sure(0.9)))]
 
 
 def _run_together(text: str) -> list[Dated]:
@@ -137,17 +131,10 @@ def _run_together(text: str) -> list[Dated]:
     found = []
     for match in _RUN_TOGETHER.finditer(text):
         first, second, year = int(match["a"]), int(match["b"]), int(match["y"])
-        readings = [each for each in (_day(year, second, first), _day(year, first, second)) if each]
+        readings = [each for each in (date_or_none(year, second, first), date_or_none(year, first, second)) if each]
         if len(set(readings)) == 1:
             found.append(Dated(match.start(), match.end(), (readings[0],)))
     return found
-
-
-def _day(year: int, month: int, day: int) -> date | None:
-    try:
-        return date(year, month, day)
-    except ValueError:
-        return None
 
 
 def time_of(rows: Sequence[Sequence[Cell]], style: Style) -> list[Shown]:
@@ -156,7 +143,5 @@ def time_of(rows: Sequence[Sequence[Cell]], style: Style) -> list[Shown]:
         for cell in row:
             for quantity in quantities(folded(cell.text), style):
                 if quantity.parsed.kind == "time" and ":" in folded(cell.text)[quantity.start : quantity.end]:
-                    return [
-                        Shown(cell.line, Finding("time", quantity.start, quantity.end, quantity.parsed, _sure(0.8, cell)))
-                    ]
+                    return [Shown(cell.line, Finding("time", quantity.start, quantity.end, quantity.parsed, cell.sure(0.8)))]
     return []

@@ -148,7 +148,7 @@ def _currency(rows: Sequence[_Row]) -> str | None:
 
 
 def _money(name: str, amount: _Amount, currency: str | None, sure: float, record: int = 0) -> Shown:
-    confidence = round(sure * min(1.0, amount.cell.score), 3)
+    confidence = amount.cell.sure(sure)
     parsed = Parsed("money", amount.number, currency)
     return Shown(amount.cell.line, Finding(name, amount.start, amount.end, parsed, confidence, record))
 
@@ -266,7 +266,7 @@ def _items(rows: Sequence[_Row], currency: str | None, total: _Amount | None) ->
         text = text[:priced] if priced > len(text) // 3 else text
         start, stop = len(text) - len(text.lstrip(" *-.")), len(text.rstrip(" *-@x"))
         parsed = Parsed("text", text=" ".join(text[start:stop].lower().split()))
-        sure = round(0.7 * min(1.0, name.score), 3)
+        sure = name.sure(0.7)
         shown.append(Shown(name.line, Finding("item", start, stop, parsed, sure, record)))
         shown.append(_money("amount", row.amounts[-1], currency, 0.7, record))
     return shown

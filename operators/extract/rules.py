@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import date, datetime, timedelta
+from datetime import date
 from typing import Any, Protocol
 
 import pyarrow as pa
 
-from operators.extract.finding import Finding, records_of
+from operators.extract.dates import local_day
+from operators.extract.finding import LOOKED_BACK, Finding, records_of, takes_back
 from operators.extract.page import Box, PictureText, part_box
 from operators.extract.pictures import observe_picture
 from operators.extract.text import observe_text
@@ -57,8 +58,6 @@ NAME = f"rules-{RULES_VERSION}"
 _SCOPE = (TENANT, USER, SESSION, ROUND, ORDER)
 _ROLES = frozenset(("user", "assistant", "system", "tool", "other", ""))
 _AT_ONCE = 2048
-_LOOKED_BACK = 50
-"""Findings of its round that a correction looks back."""
 
 
 class Extractor(Protocol):
@@ -135,13 +134,7 @@ def _people(messages: Sequence[Mapping[str, Any]]) -> list[bool]:
 
 def _day(row: Mapping[str, Any]) -> date | None:
     """The day of a message or round on its writer's clock."""
-    time: datetime | None = row[TIME]
-    if time is None:
-        return None
-    try:
-        return (time + timedelta(minutes=row[OFFSET] or 0)).date()
-    except OverflowError:  # in the first or the last hours of all time
-        return time.date()
+    return None if row[TIME] is None else local_day(row[TIME], row[OFFSET])
 
 
 def _in_text(finding: Finding, text: str, message: int, speaker: str) -> _Pointed:
@@ -168,8 +161,10 @@ def _corrected(pointed: Sequence[_Pointed]) -> list[_Pointed]:
     """A correction in a later message of the round takes the place of what it corrects."""
     kept: list[_Pointed] = []
     for each in pointed:
-        back = range(len(kept) - 1, max(-1, len(kept) - _LOOKED_BACK), -1) if each.finding.corrects else ()
-        at = next((at for at in back if kept[at].speaker == each.speaker and corrects(each.finding, kept[at].finding)), None)
+        back = range(len(kept) - 1, max(-1, len(kept) - LOOKED_BACK), -1) if each.finding.corrects else ()
+        at = next(
+            (at for at in back if kept[at].speaker == each.speaker and takes_back(each.finding, kept[at].finding)), None
+        )
         if at is None or kept[at].image is not None:
             kept.append(each)
             continue
@@ -177,15 +172,6 @@ def _corrected(pointed: Sequence[_Pointed]) -> list[_Pointed]:
         finding = replace(each.finding, attribute=earlier.attribute, record=earlier.record, corrects=earlier.corrects)
         kept[at] = replace(each, finding=finding)
     return kept
-
-
-def corrects(later: Finding, earlier: Finding) -> bool:
-    """Whether a finding takes back another: of the same attribute or, where it names none, of the same kind and unit."""
-    if not later.corrects:
-        return False
-    if later.attribute:
-        return later.attribute.casefold() == earlier.attribute.casefold()
-    return later.parsed.kind == earlier.parsed.kind and later.parsed.unit in (None, earlier.parsed.unit)
 
 
 def _row(told: Mapping[str, Any], index: int, each: _Pointed) -> dict[str, Any]:

@@ -7,12 +7,12 @@ extracting all at once come to the same.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from datetime import date, timedelta
+from datetime import date
 from typing import Any
 
 import pyarrow as pa
 
-from operators.extract.dates import dates_in, day_order
+from operators.extract.dates import dates_in, day_order, local_day
 from operators.extract.folding import folded
 from operators.extract.numbers import decimal_shown, decimal_style
 from operators.extract.values import PLAIN, Parsed, Style, ambiguous, leading_value, numbers_in
@@ -67,16 +67,9 @@ def settled(observations: pa.Table, rounds: pa.Table) -> pa.Table:
 
 def _days(rounds: pa.Table) -> dict[tuple[str, str, str, str], date]:
     """The local day of each round whose time is known."""
-    names = (TENANT, USER, SESSION, ROUND)
-    scopes = zip(*(rounds[name].to_pylist() for name in names), strict=True)
-    found = {}
-    for scope, time, offset in zip(scopes, rounds[TIME].to_pylist(), rounds[OFFSET].to_pylist(), strict=True):
-        if time is not None:
-            try:
-                found[scope] = (time + timedelta(minutes=offset or 0)).date()
-            except OverflowError:
-                found[scope] = time.date()
-    return found
+    scopes = zip(*(rounds[name].to_pylist() for name in (TENANT, USER, SESSION, ROUND)), strict=True)
+    told = zip(scopes, rounds[TIME].to_pylist(), rounds[OFFSET].to_pylist(), strict=True)
+    return {scope: local_day(time, offset) for scope, time, offset in told if time is not None}
 
 
 def _stretches(tenants: Sequence[str], users: Sequence[str]) -> Iterator[tuple[int, int]]:

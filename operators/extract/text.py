@@ -6,8 +6,8 @@ import re
 from bisect import bisect_left
 from dataclasses import replace
 
-from operators.extract.dates import dates_in
-from operators.extract.finding import Finding, in_records, records_of, shifted
+from operators.extract.dates import WEEKDAY, dates_in
+from operators.extract.finding import LOOKED_BACK, Finding, in_records, records_of, shifted, takes_back
 from operators.extract.folding import folded, spoken
 from operators.extract.lexicon import CORRECTS, HEADS_NO_FACTS, NOT_SO, TASKS
 from operators.extract.markdown import tables_in
@@ -18,9 +18,6 @@ from operators.extract.values import Style, dated_as, day_named, leading_value
 LONGEST = 200_000
 """Characters of a message that are read; what stands behind them is left to retrieval."""
 
-_LOOKED_BACK = 50
-"""Findings that a correction looks back."""
-
 _BULLET = re.compile(r"^\s*(?:[-*+\u2022\u00b7]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?")
 _HEADING = re.compile(r"^\s*#{1,6}\s+")
 _MARKS = re.compile(r"\*\*|__")
@@ -30,9 +27,7 @@ _CODE_LINE = re.compile(
 )
 """A line of a program or of its complaints."""
 _ITEM = re.compile(r"^\s*(?:[-*+\u2022]\s+)?[^\W\d_][^:=\n]{0,40}[:=]\s*\S")
-_WEEKDAY = re.compile(
-    r"^(?P<day>(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?|yesterday)\b\.?\s*(?:$|[:,-])", re.IGNORECASE
-)
+_WEEKDAY = re.compile(rf"^(?P<day>{WEEKDAY}|yesterday)\b\.?\s*(?:$|[:,-])", re.IGNORECASE)
 _SOME_DAY = re.compile(r"\b(?:yesterday|(?:on|last|this past)\s(?:mon|tues|wednes|thurs|fri|satur|sun)day)\b", re.IGNORECASE)
 
 
@@ -170,7 +165,7 @@ def _grouped(findings: list[Finding]) -> list[Finding]:
             kept.append(finding)
             continue
         at = next(
-            (at for at in range(len(kept) - 1, max(-1, len(kept) - _LOOKED_BACK), -1) if _same(kept[at], finding)), None
+            (at for at in range(len(kept) - 1, max(-1, len(kept) - LOOKED_BACK), -1) if _same(kept[at], finding)), None
         )
         if at is None:
             kept.append(finding)
@@ -180,7 +175,5 @@ def _grouped(findings: list[Finding]) -> list[Finding]:
 
 
 def _same(earlier: Finding, later: Finding) -> bool:
-    if later.attribute:
-        return earlier.attribute.casefold() == later.attribute.casefold()
-    parsed, other = earlier.parsed, later.parsed
-    return parsed.kind == other.kind and (parsed.unit == other.unit or other.unit is None) and earlier.attribute != "date"
+    """Whether the later one takes back the earlier; the day of a record only where it is named."""
+    return takes_back(later, earlier) and (bool(later.attribute) or earlier.attribute != "date")

@@ -10,7 +10,7 @@ from datetime import date
 from itertools import accumulate
 
 from operators.extract.dates import DAY_OR_MONTH, Dated, DayOrder, dates_in, relative_day
-from operators.extract.numbers import NUMBER, NUMBER_WORD, Decimal, read_number, read_words
+from operators.extract.numbers import DECIMAL_OR_THOUSANDS, NUMBER, NUMBER_WORD, Decimal, read_number, read_words
 from operators.extract.units import AFTER, BEFORE, CURRENCIES, UNIT_NAMES, UNITS, Kind
 
 APPROXIMATE = "approximate"
@@ -62,7 +62,7 @@ _MAGNITUDES = "thousand|million|mio|billion|mrd|trillion"
 _BEGINS = r"(?<![\w.,:/'#-])(?<![\w]\s-)"
 _TOKEN = re.compile(
     _BEGINS + r"(?:"
-    # 5 ft 11 in, 5'11"
+    # 160 lb 4 oz; 5 ft 11 in, 5'11"
     rf"(?P<lb>{NUMBER})\s?(?:lbs?|pounds?)\s(?P<oz>1[0-5]|\d)\s?(?:oz|ounces?)\b|"
     r"(?P<f1>[1-9])\s?(?:ft|feet|foot|')\s?(?P<f2>1[01]|\d)(?:\s?(?:inches|inch|in)\b|\s?\"|''|(?!\w))|"
     # 6 h 12 min, 5h04m, 2 hours and 30 minutes, 1h30
@@ -170,7 +170,7 @@ def day_named(words: str, style: Style) -> Parsed:
 
 def ambiguous(parsed: Parsed) -> bool:
     """Whether the rest of a user's data may tell which reading is meant."""
-    return parsed.doubt in (DAY_OR_MONTH, "decimal-or-thousands")
+    return parsed.doubt in (DAY_OR_MONTH, DECIMAL_OR_THOUSANDS)
 
 
 def _read(match: re.Match[str], style: Style) -> tuple[Parsed, str]:
@@ -183,12 +183,16 @@ def _read(match: re.Match[str], style: Style) -> tuple[Parsed, str]:
 
 def _pounds(part: dict[str, str], style: Style) -> tuple[Parsed, str]:
     pounds, doubt = read_number(part["lb"], style.decimal)
-    return Parsed("number", round(pounds * 0.45359237 + int(part["oz"]) * 0.028349523125, 9), "kg", doubt=doubt), "lb"
+    return Parsed(
+        "number", round(pounds * UNITS["lb"].factor + int(part["oz"]) * UNITS["oz"].factor, 9), "kg", doubt=doubt
+    ), "lb"
 
 
 def _feet(part: dict[str, str], style: Style) -> tuple[Parsed, str]:
     del style
-    return Parsed("number", round(int(part["f1"]) * 0.3048 + int(part["f2"]) * 0.0254, 9), "m"), "ft"
+    return Parsed(
+        "number", round(int(part["f1"]) * UNITS["ft"].factor + int(part["f2"]) * UNITS["inch"].factor, 9), "m"
+    ), "ft"
 
 
 def _hours(part: dict[str, str], style: Style) -> tuple[Parsed, str]:

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from jobs.blocks import NEEDED, Wanted, blocks_of
+from jobs.blocks import NEEDED, Wanted, blocks_for
 from jobs.encode import PICTURE_TEXT, read_pictures
 from jobs.observe import needed_pictures, observe_bucket
 from jobs.stages import Resources
@@ -154,12 +154,7 @@ def test_a_picture_that_two_buckets_show_is_read_once_and_an_odd_one_stops_nothi
     )
     assert done == sum(seen) == 3
     assert sorted(reader.read_so_far) == [b"both", b"broken"]
-    tables = []
-    for home in ("00001", "00002", "shared"):
-        for key in blocks_of(objects, "runs/r", PICTURE_TEXT, home):
-            with objects.open(key) as handle:
-                tables.append(pq.ParquetFile(handle).read())
-    table = pa.concat_tables(tables)
+    table = pa.concat_tables(block for bucket in (1, 2) for block in blocks_for(objects, "runs/r", PICTURE_TEXT, bucket))
     faults = dict(zip(table["media"].to_pylist(), table["fault"].to_pylist(), strict=True))
     assert faults == {"1" * 64: "picture-missing", "2" * 64: "picture-broken", "3" * 64: None}
     assert set(picture_texts(table)) == {"3" * 64}
