@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from pathlib import Path
@@ -70,14 +70,22 @@ def texts(rng: np.random.Generator, words: Sequence[int]) -> list[str]:
 
 
 def write_sessions(
-    path: Path, *, sessions: int, rounds: int, words: Sequence[int], sessions_per_user: int, seed: int = _SEED
+    path: Path,
+    *,
+    sessions: int,
+    rounds: int,
+    words: Sequence[int],
+    sessions_per_user: int,
+    seed: int = _SEED,
+    each: Callable[[], None] = lambda: None,
 ) -> int:
     """Write sessions of our JSONL, one in memory at a time; returns the file's bytes. The same values make the same file.
 
-    ``words``: of the user's and of the assistant's message, on average.
+    ``words``: of the user's and of the assistant's message, on average. ``each`` is called before every session.
     """
     with path.open("w", encoding="utf-8") as file:
         for line in _lines(sessions, rounds, words, sessions_per_user, seed):
+            each()
             file.write(line)
     return path.stat().st_size
 

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import yaml
@@ -35,6 +36,8 @@ _DISK_PER_ROUND = 4096
 _SAMPLE_SECONDS, _PATIENCE = 0.5, 30.0
 
 Tell = Callable[[str], None]
+GoOn = Callable[[], None]
+"""Raises KeyboardInterrupt once the benchmark was told to stop."""
 
 
 @dataclass(frozen=True)
@@ -88,9 +91,9 @@ def measure_scale(
     """One size after the other; what each wrote is removed before the next begins, also when interrupted."""
     runs = []
     for count in sessions:
-        with _stopped_by_term(), tempfile.TemporaryDirectory(prefix="mnemosaic-scale-", dir=temp) as folder:
+        with _stopped_by_term() as go_on, tempfile.TemporaryDirectory(prefix="mnemosaic-scale-", dir=temp) as folder:
             _require_room(Path(folder), count * rounds)
-            runs.append(_run(Path(folder), count, rounds, settings, tell))
+            runs.append(_run(Path(folder), count, rounds, settings, tell, go_on))
     sizes = [run.rounds for run in runs]
     if len(set(sizes)) < 2:
         return ScaleFigures(runs, None, None, None)
@@ -108,13 +111,15 @@ def _require_room(folder: Path, rounds: int) -> None:
         raise UsageError(f"{rounds:,} rounds may take {needed >> 20:,} MiB of disk, {free >> 20:,} are free: see --temp")
 
 
-def _run(folder: Path, sessions: int, rounds: int, settings: Settings, tell: Tell) -> ScaleRun:
+def _run(folder: Path, sessions: int, rounds: int, settings: Settings, tell: Tell, go_on: GoOn) -> ScaleRun:
     source, store, config = folder / "histories.jsonl", folder / "store", folder / "settings.yaml"
     tell(f"{sessions:,} sessions: writing them")
-    source_bytes = write_sessions(source, sessions=sessions, rounds=rounds, words=WORDS, sessions_per_user=SESSIONS_PER_USER)
+    source_bytes = write_sessions(
+        source, sessions=sessions, rounds=rounds, words=WORDS, sessions_per_user=SESSIONS_PER_USER, each=go_on
+    )
     config.write_text(yaml.safe_dump(Choice("stub", "fp32").settings(settings).model_dump(mode="json")), encoding="utf-8")
     tell(f"{sessions:,} sessions: backfill of {source_bytes / 2**20:,.0f} MiB")
-    report, peaks, watched = _backfill(folder, ["--config", str(config), "--store", str(store), str(source)])
+    report, peaks, watched = _backfill(folder, ["--config", str(config), "--store", str(store), str(source)], go_on)
     if report["rounds"] != sessions * rounds or report["quarantined"]:
         raise MnemosaicError(f"{sessions * rounds:,} rounds went in and {report['rounds']:,} came out")
     return ScaleRun(
@@ -132,7 +137,7 @@ def _run(folder: Path, sessions: int, rounds: int, settings: Settings, tell: Tel
     )
 
 
-def _backfill(folder: Path, arguments: Sequence[str]) -> tuple[dict[str, Any], Peaks, float]:
+def _backfill(folder: Path, arguments: Sequence[str], go_on: GoOn) -> tuple[dict[str, Any], Peaks, float]:
     """The command in a process of its own, watched; its report, the memory it and Ray took, what watching cost."""
     command = [sys.executable, "-m", "jobs.cli.main", "backfill", "--json", *arguments]
     said, told = folder / "report.json", folder / "notes.txt"
@@ -144,6 +149,7 @@ def _backfill(folder: Path, arguments: Sequence[str]) -> tuple[dict[str, Any], P
     ):
         while child.poll() is None:  # not wait(): a signal that another thread takes would not end it
             time.sleep(0.1)
+            go_on()
     if child.returncode != 0:
         last = told.read_text(encoding="utf-8", errors="replace").strip().splitlines()[-5:]
         raise MnemosaicError("the backfill under measurement failed:\n" + "\n".join(last))
@@ -171,10 +177,24 @@ def _wait(child: subprocess.Popen[bytes]) -> None:
 
 
 @contextmanager
-def _stopped_by_term() -> Iterator[None]:
-    """SIGTERM ends the block as Ctrl-C does, so that what it made is removed."""
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+def _stopped_by_term() -> Iterator[GoOn]:
+    """SIGTERM ends the block as Ctrl-C does, so that what it made is removed.
+
+    What the handler raises is lost where it strikes inside NumPy (seen once in some sixty tries), so the block also asks.
+    """
+    stopped = False
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        nonlocal stopped
+        stopped = True
+        signal.default_int_handler(number, frame)
+
+    def go_on() -> None:
+        if stopped:
+            raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, stop)
     try:
-        yield
+        yield go_on
     finally:
         signal.signal(signal.SIGTERM, before)
