@@ -17,10 +17,13 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from operators.errors import SettingsError
 from operators.extract.extraction import Extraction, ExtractorKind, ReaderKind
+from operators.induce.induction import InduceValues
+from operators.induce.schemas import Thresholds
 
 MIB = 1 << 20
 
 Positive = Annotated[int, Field(ge=1)]
+Share = Annotated[float, Field(ge=0.0, le=1.0)]
 NotNegative = Annotated[int, Field(ge=0)]
 Signal = Literal["dense", "bm25"]
 
@@ -109,6 +112,31 @@ class ExtractSettings(Section):
         return Extraction(self.kind, self.ocr, self.max_side)
 
 
+class InduceSettings(Section):
+    """How tables are induced from observations. The defaults of the thresholds come from a sweep: see BENCHMARKS.md."""
+
+    scope: Literal["user", "tenant"] = "user"
+    """Whose rounds are counted together: each user's own, or all of a tenant's users', who then share their schemas.
+    Either way a table holds one user's records."""
+    in_backfill: bool = True
+    """Whether a backfill discovers and evolves tables (scope ``user`` only); else ``mnemosaic reinduce`` alone does."""
+    support: Positive = 3
+    """theta_s: rounds in which the attributes of a table must stand together."""
+    all_confidence: Share = 0.5
+    """theta_a: a new table's attributes stand together in this part of the rounds that hold its most frequent one."""
+    ext_confidence: Share = 0.5
+    """theta_e: a table grows by what stands in this part of the rounds that hold all of it."""
+    alike_at: Share = 0.8
+    """Cosine from which two names of one unit are one attribute by meaning."""
+    attributes: dict[str, str] = {}
+    """Names that stand for others, before anything else is looked at: ``{"zzz": "sleep"}``."""
+
+    def values(self) -> InduceValues:
+        """The same as the operators take it."""
+        thresholds = Thresholds(self.support, self.all_confidence, self.ext_confidence)
+        return InduceValues(thresholds, dict(self.attributes), self.alike_at)
+
+
 class RetrievalSettings(Section):
     """How a search finds and fuses rounds."""
 
@@ -169,6 +197,7 @@ class Settings(Section):
     pictures: PictureSettings = PictureSettings()
     encoder: EncoderSettings = EncoderSettings()
     extract: ExtractSettings = ExtractSettings()
+    induce: InduceSettings = InduceSettings()
     retrieval: RetrievalSettings = RetrievalSettings()
     ray: RaySettings = RaySettings()
     retain: RetainSettings = RetainSettings()
@@ -203,7 +232,7 @@ def config_fingerprint(settings: Settings) -> str:
     Equal for two runs that may continue each other: where the work runs, how hard a commit tries, what ``gc`` keeps and
     how a search ranks are left out.
     """
-    shaping = settings.model_dump(mode="json", include={"store", "sources", "pictures", "encoder", "extract"})
+    shaping = settings.model_dump(mode="json", include={"store", "sources", "pictures", "encoder", "extract", "induce"})
     del shaping["encoder"]["block_units"], shaping["extract"]["block_pictures"]
     return hashlib.sha256(json.dumps(shaping, sort_keys=True).encode()).hexdigest()[:16]
 

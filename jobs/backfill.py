@@ -92,6 +92,7 @@ class BackfillReport:
     encoded: int
     found: int
     observations: int
+    tables: int
     pictures_read: int
     seconds: float
     startup_seconds: float
@@ -143,6 +144,7 @@ def backfill(request: BackfillRequest, settings: Settings, progress: Callable[[P
         encoded=outcome.tally.encoded,
         found=outcome.tally.found,
         observations=snapshot.observations,
+        tables=snapshot.tables,
         pictures_read=outcome.tally.read,
         seconds=time.monotonic() - began,
         startup_seconds=startup,

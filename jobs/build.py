@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 
 from jobs.blocks import NEEDED, blocks_for
 from jobs.encode import VECTORS
+from jobs.induce import Embedder, Inducing, Source, held_corrections, induce_bucket
 from jobs.observe import needed_pictures, observe_bucket
 from operators.extract.extraction import Extraction
 from operators.merge import FRAGMENT, IN_PARTS, PIECES, RANKS, Merged, merge_rounds, users_of
@@ -34,6 +35,7 @@ from operators.records import (
 )
 from operators.sources.rejoin import rejoined
 from operators.store.manifest import (
+    OBSERVATIONS_FILE,
     ROUNDS_FILE,
     UNITS_FILE,
     USERS_FILE,
@@ -257,15 +259,30 @@ def _held_keys(objects: ObjectStore, prefix: str, bucket: int, base: BucketFiles
 
 
 def finish_bucket(
-    objects: ObjectStore, prefix: str, draft: Draft, base: BucketFiles | None, dim: int, extraction: Extraction
+    objects: ObjectStore,
+    prefix: str,
+    draft: Draft,
+    base: BucketFiles | None,
+    dim: int,
+    extraction: Extraction,
+    inducing: Inducing,
+    embed: Embedder,
 ) -> BucketFiles:
-    """Write the draft's vectors, row i for unit i, and its observations; say what the finished bucket holds."""
+    """Write the draft's vectors, row i for unit i, its observations and its tables; say what the finished bucket holds."""
     home = draft.rounds.path.removesuffix("/rounds.parquet")
     rounds = read_table(objects, draft.rounds)
     observed = observe_bucket(objects, prefix, home, draft.bucket, rounds, base, extraction)
     files = {ROUNDS_FILE: draft.rounds, UNITS_FILE: draft.units, USERS_FILE: draft.users, **observed}
+    source = Source(
+        rounds,
+        read_table(objects, draft.users),
+        read_table(objects, observed[OBSERVATIONS_FILE]),
+        held_corrections(objects, base),
+        extraction.fingerprint,
+    )
+    files |= induce_bucket(objects, home, source, base, inducing, embed, run_id=prefix.rpartition("/")[2])
     files[VECTORS_FILE] = _write_vectors(objects, prefix, f"{home}/vectors.npy", draft, base, dim)
-    return BucketFiles(draft.revision, files, draft.counts, draft.digest, extraction.fingerprint)
+    return BucketFiles(draft.revision, files, draft.counts, draft.digest, extraction.fingerprint, inducing.fingerprint)
 
 
 def _write_vectors(

@@ -18,6 +18,7 @@ from configs.settings import Settings, config_fingerprint
 from jobs.blocks import Wanted
 from jobs.build import Draft, MergeOrder, MergeOutcome, finish_bucket, merge_bucket
 from jobs.encode import encode_texts, read_pictures
+from jobs.induce import Embedder, Inducing, shared_schemas
 from jobs.read import ReadDone, merge_quarantine
 from jobs.run import Run
 from jobs.stages import RESULTS, Resources, Stage, Work, through
@@ -227,7 +228,9 @@ class Settler:
 
     def _finish(self, drafts: Sequence[Draft], base: Snapshot, here: bool) -> dict[int, _Built]:
         orders = [json.dumps({"draft": asdict(d), "base": _bucket_json(base.buckets.get(d.bucket))}) for d in drafts]
-        work = partial(_finish_work, self.run, int(self.spec.encoder["dim"]), self.extraction)
+        work = partial(
+            _finish_work, self.run, int(self.spec.encoder["dim"]), self.extraction, self._inducing(base), self._loader(1)
+        )
         stage = Stage("finish", work, RESULTS, Resources(cpus=1), batch_rows=1)
         finished: dict[int, _Built] = {}
         for marker in through(stage, orders, here=here):
@@ -244,6 +247,13 @@ class Settler:
             return None
         key = self.run.key("data", f"quarantine-{uuid.uuid4().hex}.parquet")
         return write_table(self.run.objects, key, after, QUARANTINE)
+
+    def _inducing(self, base: Snapshot) -> Inducing:
+        """How tables are made while buckets are built: a tenant's own schemas change at re-induction alone."""
+        induce = self.settings.induce
+        if induce.scope == "tenant":
+            return Inducing(induce.values(), False, shared_schemas(self.run.objects, base))
+        return Inducing(induce.values(), induce.in_backfill)
 
     def _loader(self, threads: int) -> Callable[[], TextEncoder]:
         encoder = self.settings.encoder
@@ -298,14 +308,17 @@ def _merge_work(run: Run, load_encoder: Callable[[], TextEncoder], extraction: E
     return work
 
 
-def _finish_work(run: Run, dim: int, extraction: Extraction) -> Work:
+def _finish_work(
+    run: Run, dim: int, extraction: Extraction, inducing: Inducing, load_encoder: Callable[[], TextEncoder]
+) -> Work:
     """Finishes buckets and writes each one's done-marker, which names its files and what merging it did."""
+    embed = Embedder(load_encoder)
 
     def finish(task: str) -> str:
         order = json.loads(task)
         draft = Draft.from_dict(order["draft"])
         base = bucket_from_dict(order["base"]) if order["base"] else None
-        files = finish_bucket(run.objects, run.key(), draft, base, dim, extraction)
+        files = finish_bucket(run.objects, run.key(), draft, base, dim, extraction, inducing, embed)
         marker = {
             "bucket": draft.bucket,
             "base": draft.base,

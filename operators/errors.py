@@ -1,9 +1,16 @@
-"""The error tree. Every error names its input and says what to do; user text never enters a message.
+"""The error tree. Every error names its input and says what to do; user text never enters a message, but
+for the names of tables and columns.
 
 MnemosaicError
     UsageError                what was asked cannot be done as asked (the command line ends with 2)
         ScopeError            a read without tenant or user: fails closed
         SettingsError         an unknown or ill-typed setting
+        TableNotFound         there is no table of this name
+        ToolError             what is asked of a table does not fit it
+            ColumnNotFound    no column, or more than one, is meant by a name
+            ColumnTypeError   a column's kind does not allow what is asked of it
+            ConditionError    a condition cannot be read, or its value does not fit its column
+            MixedUnits        amounts of several currencies would be reckoned as one
     SourceError               a source, or a part of one, cannot be read; carries file, line, round, code
         PictureError          a picture is refused (broken, too large, not a picture)
     EncoderError
@@ -11,6 +18,8 @@ MnemosaicError
         WeightsMismatch       the weights on disk are not the ones expected (sha256)
         FingerprintMismatch   a store was built with another encoder
     ExtractorError            a picture's text cannot be read, or what reads it is not installed
+    InductionError            what schemas are induced from, or a threshold, is not as it must be
+        MiningBudget          a search for itemsets grew past what it may cost
     StoreError
         NotAStore             there is no store at this address
         StoreFormatError      a store of a format this release does not read
@@ -43,6 +52,30 @@ class ScopeError(UsageError):
 
 class SettingsError(UsageError):
     """A setting is unknown or has the wrong type."""
+
+
+class TableNotFound(UsageError):
+    """There is no table of this name."""
+
+
+class ToolError(UsageError):
+    """What is asked of a table does not fit it; the message says what is possible."""
+
+
+class ColumnNotFound(ToolError):
+    """No column, or more than one, is meant by a name; the message names those near and all there are."""
+
+
+class ColumnTypeError(ToolError):
+    """A column's kind does not allow what is asked of it; the message says what it allows, or which columns would do."""
+
+
+class ConditionError(ToolError):
+    """A condition cannot be read, or its value does not fit its column."""
+
+
+class MixedUnits(ToolError):
+    """Amounts of several currencies would be reckoned as one; the message says how to keep them apart."""
 
 
 class SourceError(MnemosaicError):
@@ -99,6 +132,14 @@ class WeightsMismatch(EncoderError):
 
 class FingerprintMismatch(EncoderError):
     """The store was created with another encoder; both fingerprints are in the message."""
+
+
+class InductionError(MnemosaicError):
+    """Transactions or thresholds that no itemsets can be mined with."""
+
+
+class MiningBudget(InductionError):
+    """A search for itemsets visited more nodes than it was allowed; the message says which thresholds to raise."""
 
 
 class StoreError(MnemosaicError):

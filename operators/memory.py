@@ -12,7 +12,7 @@ from __future__ import annotations
 import hashlib
 import threading
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
@@ -25,15 +25,23 @@ from numpy.typing import NDArray
 
 from operators.encode.text import TextEncoder, encoder_of, require_same
 from operators.errors import ObjectNotFound, ScopeError, StoreCorrupt, UsageError
+from operators.extract.folding import folded
+from operators.extract.values import parse_value
+from operators.induce.attributes import Attribute
+from operators.induce.induction import InduceValues, attributes_of
 from operators.records import (
     ATTRIBUTE,
     CORRECTED_BY,
+    CORRECTIONS,
+    COUNTS,
     DEFAULT_TENANT,
     IMAGES,
     ORDER,
     ROUND,
     ROUNDS,
+    SCHEMA_CHANGES,
     SESSION,
+    TABLES,
     TIME,
     UNITS,
     bucket_of,
@@ -44,11 +52,22 @@ from operators.records import (
 from operators.retrieve.assemble import runs_of
 from operators.retrieve.index import SIGNALS, UserIndex, check_search
 from operators.retrieve.result import SearchResult, make_result
-from operators.store.buckets import UserData, list_users, read_observations, read_user
+from operators.store.buckets import (
+    UserData,
+    list_users,
+    read_observations,
+    read_of_user,
+    read_user,
+    read_user_table,
+)
 from operators.store.commit import load_spec, pin, versions
-from operators.store.manifest import Snapshot
+from operators.store.manifest import CHANGES_FILE, CORRECTIONS_FILE, COUNTS_FILE, TABLES_FILE, Snapshot
 from operators.store.objects import ObjectStore
 from operators.store.opening import open_objects
+from operators.tables.columns import Table, TableMeta, Value
+from operators.tables.compute import Compared, Computed
+from operators.tables.stored import find_row, meta_of, table_of
+from operators.tables.tools import Call, Rows, read_call, run
 from operators.units import embedding_texts
 
 CACHE_BYTES = 512 * 1024 * 1024
@@ -97,6 +116,42 @@ class Store:
             raise ScopeError("a memory is of one tenant: pass --tenant (tenant= in Python)")
         return Memory(self._objects, self.pin(as_of), tenant, self._encoder, self._users)
 
+    def user(self, user: str, tenant: str = DEFAULT_TENANT, as_of: AsOf = None) -> UserMemory:
+        """One user's memory at one version. ScopeError without tenant or user."""
+        return UserMemory(self.memory(tenant, as_of), require_scope(tenant, user)[1])
+
+
+def read_value(text: str) -> Value | None:
+    """A value as a person writes it in a condition (``7 h``, ``RM 20``, ``2016-04-20``); None for nothing."""
+    parsed = parse_value(folded(text))
+    return None if parsed is None else Value(parsed.kind, parsed.number, parsed.unit, parsed.text)
+
+
+class UserMemory:
+    """One user's memory at one version, for a notebook: ``store.user("mira").table("activity")``."""
+
+    def __init__(self, memory: Memory, user: str) -> None:
+        self._memory = memory
+        self._user = user
+
+    def tables(self) -> list[TableMeta]:
+        """What tables there are, sorted by name."""
+        return self._memory.tables(self._user)
+
+    def table(self, name: str) -> pl.DataFrame:
+        """The rows of a table; each column has its values as written (``.raw``) and where they stand (``.at``) beside it."""
+        return self._memory.table(self._user, name).frame
+
+    def compute(self, table: str, operation: str, column: str | None = None, **options: Any) -> Computed | Compared:
+        """``compute("activity", "avg", "sleep", where=["time >= 2016-04-20"], by="week", unit="h")`` (``ComputeCall``)."""
+        found = self.run({"tool": "compute", "table": table, "operation": operation, "column": column, **options})
+        assert not isinstance(found, Rows)
+        return found
+
+    def run(self, call: Mapping[str, Any]) -> Rows | Computed | Compared:
+        """A tool on these tables, as data (``tables.tools``). ToolError, saying what is allowed, for what does not fit."""
+        return self._memory.run(self._user, read_call(call))
+
 
 class Memory:
     """One pinned snapshot of one tenant. Every read of conversations names a user; an unknown one has none."""
@@ -142,6 +197,40 @@ class Memory:
         if round_id is not None:
             frame = frame.filter(pl.col(ROUND) == round_id)
         return frame if corrected else frame.filter(pl.col(CORRECTED_BY).is_null())
+
+    def tables(self, user: str) -> list[TableMeta]:
+        """What tables the user has, sorted by name."""
+        return [meta_of(row) for row in self._tables(user)]
+
+    def table(self, user: str, name: str) -> Table:
+        """One of the user's tables, all its rows; TableNotFound, naming what there is."""
+        row = find_row(self._tables(user), name)
+        rows = read_user_table(self._objects, self._snapshot, self._tenant, user, row["start"], row["bytes"])
+        return table_of(row, rows)
+
+    def run(self, user: str, call: Call) -> Rows | Computed | Compared:
+        """A tool on the user's tables. TableNotFound; ToolError, saying what is allowed, for what does not fit."""
+        return run(call, lambda name: self.table(user, name), read_value)
+
+    def _tables(self, user: str) -> list[dict[str, Any]]:
+        return list(self._of_user(TABLES_FILE, TABLES, user).to_pylist())
+
+    def schema_changes(self, user: str) -> pl.DataFrame:
+        """How the user's tables came to be what they are (``records.SCHEMA_CHANGES`` columns), oldest first."""
+        return _frame(self._of_user(CHANGES_FILE, SCHEMA_CHANGES, user))
+
+    def table_corrections(self, user: str) -> pl.DataFrame:
+        """The cells that people set right (``records.CORRECTIONS`` columns), oldest first."""
+        return _frame(self._of_user(CORRECTIONS_FILE, CORRECTIONS, user))
+
+    def attributes(self, user: str, values: InduceValues, *, alike: bool = True) -> tuple[Attribute, ...]:
+        """The attributes that the names in the user's rounds are, and why; ``alike``: names alike in meaning too."""
+        counts = self._of_user(COUNTS_FILE, COUNTS, user)
+        return attributes_of(counts, values, self._encoder.names if alike else None)
+
+    def _of_user(self, dataset: str, schema: pa.Schema, user: str) -> pa.Table:
+        tenant, user = require_scope(self._tenant, user)
+        return read_of_user(self._objects, self._snapshot, dataset, schema, tenant, user)
 
     def picture(self, user: str, media: str) -> bytes | None:
         """The bytes of a picture (``records.IMAGE_TYPE`` media) of the user's rounds; None where no round of theirs has it.
@@ -294,6 +383,11 @@ class _Encoder:
     def query(self, text: str) -> NDArray[np.float32]:
         vector: NDArray[np.float32] = self._loaded().encode([text])[0]
         return vector
+
+    def names(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Unit vectors (n, dim) of names."""
+        vectors: NDArray[np.float32] = self._loaded().encode(list(texts))
+        return vectors
 
     def _loaded(self) -> TextEncoder:
         with self._lock:

@@ -249,6 +249,96 @@ the picture among its round's, its ``media`` and ``box``, the value's left, top,
 this one back. ``named`` is false where the source tells no attribute, which is then the corrected one's, or empty.
 """
 
+ROUNDS_LEVEL, RECORDS_LEVEL = "round", "record"
+
+COUNTS = pa.schema(
+    [
+        pa.field(TENANT, pa.string(), nullable=False),
+        pa.field(USER, pa.string(), nullable=False),
+        pa.field("level", pa.string(), nullable=False),
+        pa.field("names", pa.string(), nullable=False),
+        pa.field("weight", pa.int64(), nullable=False),
+    ]
+)
+"""One row a distinct set of names of a user's rounds (``level`` round) or records (record), and how many have it.
+
+``names``: sorted keys of names (``induce.attributes.Name.key``), a line each. Weights of disjoint rounds add.
+"""
+
+COLUMN_TYPE = pa.struct(
+    [
+        pa.field("name", pa.string(), nullable=False),
+        pa.field("kind", pa.string(), nullable=False),
+        pa.field("unit", pa.string()),
+        pa.field("names", pa.list_(pa.string()), nullable=False),
+        pa.field("samples", pa.list_(pa.string()), nullable=False),
+    ]
+)
+
+TABLES = pa.schema(
+    [
+        pa.field(TENANT, pa.string(), nullable=False),
+        pa.field(USER, pa.string(), nullable=False),
+        pa.field("table", pa.string(), nullable=False),
+        pa.field("description", pa.string(), nullable=False),
+        pa.field("columns", pa.list_(COLUMN_TYPE), nullable=False),
+        pa.field("support", pa.int64(), nullable=False),
+        pa.field("all_confidence", pa.float64(), nullable=False),
+        pa.field("rows", pa.int64(), nullable=False),
+        pa.field("start", pa.int64(), nullable=False),
+        pa.field("bytes", pa.int64(), nullable=False),
+        pa.field("made_of", pa.string(), nullable=False),
+    ]
+)
+"""One row a table of a user, sorted by tenant, user, table: its metadata, and where its Parquet stands in the bucket's pack.
+
+``names`` of a column: the keys of the names it takes, those that it has taken before included; ``samples``: values as
+written. ``made_of`` is a hex digest of all that the user's tables were made of: the same digest makes the same tables.
+"""
+
+SCHEMA_CHANGES = pa.schema(
+    [
+        pa.field(TENANT, pa.string(), nullable=False),
+        pa.field(USER, pa.string(), nullable=False),
+        pa.field("run_id", pa.string(), nullable=False),
+        pa.field("rounds", pa.int64(), nullable=False),
+        pa.field("change", pa.string(), nullable=False),
+        pa.field("table", pa.string(), nullable=False),
+        pa.field("columns", pa.list_(pa.string()), nullable=False),
+        pa.field("added", pa.list_(pa.string()), nullable=False),
+        pa.field("support", pa.int64(), nullable=False),
+        pa.field("all_confidence", pa.float64()),
+        pa.field("ext_confidence", pa.float64()),
+        pa.field("why", pa.string(), nullable=False),
+    ]
+)
+"""One row a change of a user's tables, in the order they came: ``discovered``, ``evolved``, ``retyped``, ``narrowed``,
+``merged``, ``dropped``, ``threshold``. ``rounds``: those the user had then; ``added``: the columns that are new, or gone.
+"""
+
+CORRECTIONS = pa.schema(
+    [
+        pa.field(TENANT, pa.string(), nullable=False),
+        pa.field(USER, pa.string(), nullable=False),
+        pa.field(SESSION, pa.string(), nullable=False),
+        pa.field(ROUND, pa.string(), nullable=False),
+        pa.field(RECORD, pa.int32(), nullable=False),
+        pa.field("column", pa.string(), nullable=False),
+        pa.field("names", pa.list_(pa.string()), nullable=False),
+        pa.field(VALUE, pa.string()),
+        pa.field(KIND, pa.string(), nullable=False),
+        pa.field(NUMBER, pa.float64()),
+        pa.field(MEASURE, pa.string()),
+        pa.field(PARSED, pa.string()),
+        pa.field("by", pa.string(), nullable=False),
+        pa.field("at", TIMESTAMP, nullable=False),
+    ]
+)
+"""One row a cell that a person set right: which cell, what it holds (``value`` null: nothing), who said so and when.
+
+``names``: the normal names that the column took then; the cell is known by them where no column is called so any more.
+"""
+
 LINE_TYPE = pa.struct(
     [
         pa.field("text", pa.string(), nullable=False),

@@ -103,6 +103,7 @@ def summary(report: BackfillReport) -> list[tuple[str, str | int | float | None]
         ("texts", f"{report.encoded:,} encoded now, {report.found:,} found done"),
         ("pictures", f"{report.pictures:,} ({report.pictures_read:,} read now)"),
         ("observations", report.observations),
+        ("tables", report.tables),
         ("quarantined", report.quarantined),
         ("seconds", f"{report.seconds:.1f} ({report.startup_seconds:.1f} of them start-up)"),
         ("rounds/s", rate(report.rounds_per_second)),

@@ -39,7 +39,7 @@ TempOption = Annotated[
 def register(app: typer.Typer) -> None:
     """Add this family's commands."""
     bench = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Measure this installation on this machine.")
-    for command in (ingest, scale, search, recall, readers, extract):
+    for command in (ingest, scale, search, recall, readers, extract, mine, answers, sweep):
         bench.command()(command)
     app.add_typer(bench, name="bench")
 
@@ -197,6 +197,77 @@ def extract(
     found = measure_extract(data, load_settings(config), sample=sample, repeat=repeat, tell=note)
     print_extract(found)
     _close("extract", host, asdict(found), figures)
+
+
+def mine(
+    itemsets: Annotated[
+        Path, typer.Option("--itemsets", metavar="DIR", help="Folder with online-retail.txt and T10I4D100K.dat.")
+    ],
+    repeat: Annotated[int, typer.Option("--repeat", min=1, metavar="R", help="Times everything is measured.")] = 5,
+    patience: Annotated[
+        float, typer.Option("--patience", min=0.1, metavar="S", help="Seconds after which another miner is given up.")
+    ] = 60.0,
+    figures: FiguresOption = None,
+) -> None:
+    """Seconds to find the itemsets of public transactions by support and all-confidence, beside mlxtend and PyFIM.
+
+    The others know support alone: theirs are filtered afterwards, and compared. Where one is not installed
+    (pip install 'mnemosaic[bench]') the table says so.
+    """
+    from jobs.bench.machine import machine
+    from jobs.bench.mine import measure_itemsets
+    from jobs.cli.bench_tables import print_itemsets
+
+    host = machine()
+    rows = measure_itemsets(itemsets, repeat=repeat, patience=patience, tell=note)
+    print_itemsets(rows)
+    _close("mine", host, {"itemsets": [asdict(row) for row in rows]}, figures)
+
+
+def answers(
+    data: Annotated[Path, typer.Option("--data", metavar="DIR", help="Folder that holds wearables/ and receipts/.")],
+    store: Annotated[
+        str | None, typer.Option("--store", metavar="URI", help="A store that holds their histories. [a new one]")
+    ] = None,
+    fields: Annotated[
+        bool, typer.Option("--fields", help="Receipts tell their given fields in words; their pictures are not read.")
+    ] = False,
+    config: ConfigOption = None,
+    figures: FiguresOption = None,
+) -> None:
+    """Questions about logged days and receipts answered from the induced tables, through the tools alone.
+
+    Also whether one table holds all that a user recorded, and what of it is wrong. --json lists every wrong answer and
+    every wrong value.
+    """
+    from jobs.bench.answers import measure_answers
+    from jobs.bench.machine import machine
+    from jobs.cli.bench_tables import print_answers
+
+    host = machine()
+    found = measure_answers(data, load_settings(config), store=store, fields=fields, tell=note)
+    print_answers(found)
+    _close("answers", host, asdict(found), figures)
+
+
+def sweep(
+    store: Annotated[str, typer.Option("--store", metavar="URI", help="A store of logged days and receipts.")],
+    chat: Annotated[str | None, typer.Option("--chat", metavar="URI", help="A store of talks that are no data.")] = None,
+    config: ConfigOption = None,
+    figures: FiguresOption = None,
+) -> None:
+    """Which thresholds find one table for all that a user recorded, and the fewest tables in mere talk.
+
+    Every user is induced anew under each setting, in memory; nothing is written. All other settings are those of --config.
+    """
+    from jobs.bench.machine import machine
+    from jobs.bench.sweep import measure_sweep
+    from jobs.cli.bench_tables import print_sweep
+
+    host = machine()
+    found = measure_sweep(store, chat, load_settings(config), tell=note)
+    print_sweep(found)
+    _close("sweep", host, asdict(found), figures)
 
 
 def _chosen(kinds: list[str] | None, numeric: str | None, model: str | None) -> Any:

@@ -7,15 +7,18 @@ from typing import TYPE_CHECKING
 
 from jobs.bench.figures import Latency, Spread
 from jobs.bench.rates import EncoderRates, stage_medians
-from jobs.cli.output import note, print_facts, print_table
+from jobs.cli.output import note, print_facts, print_table, printable
 
 if TYPE_CHECKING:
+    from jobs.bench.answers import AnswersFigures
     from jobs.bench.extract import ExtractFigures, Share
     from jobs.bench.ingest import IngestFigures
+    from jobs.bench.mine import ItemsetRow
     from jobs.bench.readers import ReaderFigures
     from jobs.bench.recall import RecallRow
     from jobs.bench.scale import ScaleFigures
     from jobs.bench.search import ManyUsers, OneUser
+    from jobs.bench.sweep import Setting, SweepFigures
 
 _MIB = 1 << 20
 
@@ -240,3 +243,110 @@ def print_extract(found: ExtractFigures) -> None:
         scaled = speed.all_readers / speed.one_reader
         facts.append((f"{speed.readers} readers at once", f"{speed.all_readers:.2f} pictures/s, {scaled:.2f} x one"))
     print_facts(facts)
+
+
+def print_itemsets(rows: Sequence[ItemsetRow]) -> None:
+    """A line a miner and a setting; times as many seconds as ours, from arrays and from the same Python lists."""
+    cells: list[list[str]] = []
+    for row in rows:
+        setting = f"{row.file}, support {row.min_support}, all-conf {row.min_all_conf}"
+        ours = row.mining
+        found = f"{row.itemsets:,}, longest {row.longest}"
+        cells.append([setting, "ours, from arrays", f"{ours.median:.3f}", _from_to(ours), "", "", found])
+        cells.append(["", "  from lists", f"{row.from_lists.median:.3f}", _from_to(row.from_lists), "", "", ""])
+        for peer in row.peers:
+            taken = peer.seconds
+            spent = (
+                ["-", "", "", ""]
+                if taken is None
+                else [
+                    f"{taken.median:.3f}",
+                    _from_to(taken),
+                    f"{taken.median / ours.median:.1f}",
+                    f"{taken.median / row.from_lists.median:.1f}",
+                ]
+            )
+            cells.append(["", peer.miner, *spent, peer.said])
+    print_table(["itemsets", "miner", "seconds", "least to most", "x ours", "x from lists", "found"], cells)
+    print()
+    reading = dict.fromkeys((row.file, f"{row.reading:.2f} s, {row.transactions:,} transactions") for row in rows)
+    print_facts([(f"reading {file}", said) for file, said in reading])
+
+
+def _from_to(spread: Spread) -> str:
+    return f"{spread.least:.3f} to {spread.most:.3f}"
+
+
+def print_answers(found: AnswersFigures) -> None:
+    """A row an operation, then a row a user whose tables are not all right."""
+    shares = {**found.operations, "all": found.answers}
+    rows = [[name, f"{share.value:.3f}", f"{share.right:,} of {share.of:,}"] for name, share in shares.items()]
+    print_table(["answers", "share", "right"], rows)
+    print()
+    for wrong in found.wrong:
+        note(f"{wrong.question_id} ({wrong.operation}): {wrong.expected} expected, {wrong.found} found")
+    users = [
+        [
+            user.user_id,
+            user.table or "NOT ONE",
+            f"{user.tables}",
+            f"{user.rounds.right:,} of {user.rounds.of:,}",
+            ", ".join(f"{fault.round_id} {fault.field}" for fault in user.faults[:_SHOWN_FAULTS])
+            + (f" and {len(user.faults) - _SHOWN_FAULTS} more" if len(user.faults) > _SHOWN_FAULTS else ""),
+        ]
+        for user in found.users
+    ]
+    print_table(["user", "one table", "tables", "records all right", "wrong"], users)
+    print()
+    whole = sum(user.table is not None for user in found.users)
+    facts = [("users with one table for all", f"{whole} of {len(found.users)}")]
+    print_facts([*facts, ("merchants matched by likeness", f"{len(found.inexact)} questions")])
+
+
+_SHOWN_FAULTS = 6
+
+
+def print_sweep(found: SweepFigures) -> None:
+    """A block a support: a row an all-confidence, a column an extension confidence, cells ``users found / noise``."""
+    from jobs.bench.sweep import ALL_CONFIDENCES, EXT_CONFIDENCES, SUPPORTS
+
+    cells = {setting.thresholds: setting for setting in found.grid}
+    for support in SUPPORTS:
+        chosen = {(t.all_confidence, t.ext_confidence): setting for t, setting in cells.items() if t.support == support}
+        rows = [
+            [f"{whole:.1f}", *(_cell(chosen.get((whole, part)), found.best) for part in EXT_CONFIDENCES)]
+            for whole in ALL_CONFIDENCES
+        ]
+        print_table([f"support {support}: all-conf", *(f"ext {part:.1f}" for part in EXT_CONFIDENCES)], rows)
+        print()
+    note("a cell: wearers + shoppers with one table / tables a user / tables of talk; * the best, = as good")
+    print_facts(
+        [
+            ("users", f"{found.wearers} wearers, {found.shoppers} shoppers"),
+            ("best", _setting(found.best)),
+            ("as good", f"{len(found.plateau)} of {len(found.grid)} settings"),
+            ("as set now", _setting(found.now)),
+        ]
+    )
+    for name, setting in (("best", found.best), ("now", found.now)):
+        for table in setting.talk or ():
+            print(f"  talk, {name}: {printable(table)}")
+
+
+def _cell(setting: Setting | None, best: Setting) -> str:
+    if setting is None:
+        return ""
+    noise = "" if setting.noise is None else f"/{setting.noise}"
+    equal = (setting.found, setting.noise) == (best.found, best.noise)
+    mark = "*" if setting.thresholds == best.thresholds else "=" if equal else ""
+    return f"{setting.wearers}+{setting.shoppers}/{setting.tables:.1f}{noise}{mark}"
+
+
+def _setting(setting: Setting) -> str:
+    told = setting.thresholds
+    noise = "" if setting.noise is None else f", {setting.noise} tables of talk"
+    return (
+        f"support {told.support}, all-confidence {told.all_confidence}, ext-confidence {told.ext_confidence}: "
+        f"{setting.wearers} + {setting.shoppers} users found, {setting.tables:.2f} tables and "
+        f"{setting.columns:.2f} columns a user{noise}"
+    )

@@ -18,11 +18,11 @@ from types import FrameType
 
 import typer
 
-from jobs.cli import backfill, bench, export, inspect, look, maintain, observations, search
+from jobs.cli import backfill, bench, compute, export, inspect, look, maintain, observations, reinduce, search, tables
 from jobs.cli.output import printable
 from operators.errors import MnemosaicError, NotAStore, SnapshotNotFound, UsageError
 
-FAMILIES = (backfill, look, search, observations, inspect, export, maintain, bench)
+FAMILIES = (backfill, look, search, observations, tables, compute, reinduce, inspect, export, maintain, bench)
 """Modules of commands. Each has ``register(app)``; a new family is added here."""
 
 app = typer.Typer(

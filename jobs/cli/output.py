@@ -6,7 +6,7 @@ import json
 import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime, timedelta, timezone
+from datetime import date, datetime, timedelta, timezone
 from typing import Any, TextIO
 
 from rich.console import Console
@@ -124,4 +124,6 @@ def _escape(match: re.Match[str]) -> str:
 def _json_default(value: Any) -> str | None:
     if isinstance(value, datetime):
         return isoformat(value)
+    if isinstance(value, date):
+        return value.isoformat()
     raise TypeError(f"{type(value).__name__} is not JSON")

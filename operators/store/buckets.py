@@ -16,6 +16,7 @@ from operators.errors import ScopeError, StoreCorrupt
 from operators.records import OBSERVATIONS, TENANT, USER, USERS, bucket_of, require_scope
 from operators.store.manifest import (
     OBSERVATIONS_FILE,
+    PACK_FILE,
     ROUNDS_FILE,
     UNITS_FILE,
     USERS_FILE,
@@ -25,7 +26,7 @@ from operators.store.manifest import (
     Snapshot,
 )
 from operators.store.objects import ObjectStore
-from operators.store.tables import ROW_GROUP, iter_table, read_table, read_vectors
+from operators.store.tables import ROW_GROUP, iter_table, read_packed, read_table, read_vectors
 
 
 @dataclass(frozen=True)
@@ -60,18 +61,37 @@ def read_observations(objects: ObjectStore, snapshot: Snapshot, tenant: str | No
 
     ScopeError without tenant or user; StoreCorrupt where the file is missing.
     """
+    return read_of_user(objects, snapshot, OBSERVATIONS_FILE, OBSERVATIONS, tenant, user)
+
+
+def read_of_user(
+    objects: ObjectStore, snapshot: Snapshot, name: str, schema: pa.Schema, tenant: str | None, user: str | None
+) -> pa.Table:
+    """The user's rows of a dataset that is sorted by tenant and user, by ranged reads; none for a user not known.
+
+    ScopeError without tenant or user; StoreCorrupt where the file is missing.
+    """
     tenant, user = require_scope(tenant, user)
     bucket = snapshot.buckets.get(bucket_of(tenant, user, snapshot.spec.buckets))
     if bucket is None:
-        return OBSERVATIONS.empty_table()
-    file = _file(bucket, OBSERVATIONS_FILE)
-    parts = [OBSERVATIONS.empty_table()]
+        return schema.empty_table()
+    file = _file(bucket, name)
+    parts = [schema.empty_table()]
     for number in range(_first_group(objects, file, tenant, user), -(-file.rows // ROW_GROUP)):
         table = _group(objects, file, number)
         if (tenant, user) < _scope_at(table, 0):
             break
         parts.append(table.filter(pc.and_(pc.equal(table[TENANT], tenant), pc.equal(table[USER], user))))
     return pa.concat_tables(parts).combine_chunks()
+
+
+def read_user_table(
+    objects: ObjectStore, snapshot: Snapshot, tenant: str | None, user: str | None, start: int, length: int
+) -> pa.Table:
+    """The rows of one table of the user's, where ``records.TABLES`` of that user says that they stand."""
+    tenant, user = require_scope(tenant, user)
+    bucket = snapshot.buckets[bucket_of(tenant, user, snapshot.spec.buckets)]
+    return read_packed(objects, _file(bucket, PACK_FILE), start, length)
 
 
 def _first_group(objects: ObjectStore, file: DataFile, tenant: str, user: str) -> int:

@@ -10,7 +10,7 @@ from typing import Any
 
 from operators.errors import StoreCorrupt, StoreFormatError
 
-FORMAT = 3
+FORMAT = 4
 """Version of the store's layout that this release writes and reads.
 
 Whatever is added to ``store.json`` or to a manifest raises it: a release that dropped, or passed over, what it does not
@@ -19,6 +19,8 @@ know would commit snapshots that lack it. So unknown keys are refused, not carri
 
 ROUNDS_FILE, UNITS_FILE, USERS_FILE, VECTORS_FILE = "rounds", "units", "users", "vectors"
 OBSERVATIONS_FILE, PICTURE_TEXTS_FILE = "observations", "picture_texts"
+COUNTS_FILE, TABLES_FILE, PACK_FILE = "counts", "tables", "table_rows"
+CHANGES_FILE, CORRECTIONS_FILE = "schema_changes", "corrections"
 """Datasets of a bucket (keys of ``BucketFiles.files``)."""
 
 
@@ -60,7 +62,8 @@ class BucketFiles:
     """One bucket of one snapshot: a file per dataset, its counts and the digest of its logical content.
 
     ``revision`` is unique to the write that made it: two snapshots hold the same bucket exactly if it is equal.
-    ``extraction`` names the extractor and the reader of pictures that its observations were made with.
+    ``extraction`` names the extractor and the reader of pictures that its observations were made with, ``induction`` how its
+    tables were made of them.
     """
 
     revision: str
@@ -68,11 +71,15 @@ class BucketFiles:
     counts: Counts
     digest: str
     extraction: str = "none"
+    induction: str = "none"
 
 
 @dataclass(frozen=True)
 class Snapshot:
-    """One version of a store. Version 0 is the empty store that no manifest describes."""
+    """One version of a store. Version 0 is the empty store that no manifest describes.
+
+    ``shared``: datasets that are no bucket's, by name: the schemas of tenants whose users have theirs in common.
+    """
 
     version: int
     parent: int
@@ -84,6 +91,7 @@ class Snapshot:
     buckets: Mapping[int, BucketFiles] = field(default_factory=dict)
     quarantine: DataFile | None = None
     changes: Mapping[str, int] = field(default_factory=dict)
+    shared: Mapping[str, DataFile] = field(default_factory=dict)
 
     @property
     def counts(self) -> Counts:
@@ -94,6 +102,12 @@ class Snapshot:
     def observations(self) -> int:
         """Rows of observations, those that were corrected later too."""
         held = (bucket.files.get(OBSERVATIONS_FILE) for bucket in self.buckets.values())
+        return sum(file.rows for file in held if file is not None)
+
+    @property
+    def tables(self) -> int:
+        """Tables of all users."""
+        held = (bucket.files.get(TABLES_FILE) for bucket in self.buckets.values())
         return sum(file.rows for file in held if file is not None)
 
     @property
@@ -112,6 +126,7 @@ class Snapshot:
             yield from bucket.files.values()
         if self.quarantine:
             yield self.quarantine
+        yield from self.shared.values()
 
 
 _MODULUS = 1 << 256
@@ -160,11 +175,13 @@ def snapshot_to_json(snapshot: Snapshot) -> bytes:
                     "counts": asdict(bucket.counts),
                     "digest": bucket.digest,
                     "extraction": bucket.extraction,
+                    "induction": bucket.induction,
                 }
                 for number, bucket in sorted(snapshot.buckets.items())
             },
             "quarantine": asdict(snapshot.quarantine) if snapshot.quarantine else None,
             "changes": dict(snapshot.changes),
+            "shared": {name: asdict(file) for name, file in sorted(snapshot.shared.items())},
         }
     )
 
@@ -186,6 +203,7 @@ def snapshot_from_json(data: bytes, *, key: str) -> Snapshot:
             buckets={int(number): bucket_from_dict(bucket, key=key) for number, bucket in raw["buckets"].items()},
             quarantine=_data_file(raw["quarantine"], key) if raw["quarantine"] else None,
             changes=raw["changes"],
+            shared={name: _data_file(file, key) for name, file in raw["shared"].items()},
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise StoreCorrupt(f"{key} is not a manifest this release understands: {error!r}") from error
@@ -206,6 +224,7 @@ def bucket_from_dict(raw: Mapping[str, Any], *, key: str = "a done-marker") -> B
         counts=Counts(**raw["counts"]),
         digest=raw["digest"],
         extraction=raw["extraction"],
+        induction=raw["induction"],
     )
 
 

@@ -43,6 +43,26 @@ def _dump(table: pa.Table, file: BinaryIO) -> None:
     pq.write_table(table, file, compression="zstd", row_group_size=ROW_GROUP)
 
 
+def write_pack(objects: ObjectStore, key: str, parts: Iterable[bytes]) -> tuple[DataFile, list[int]]:
+    """Write parts one behind the other; the file (``rows``: the parts) and where each begins, in bytes."""
+    starts: list[int] = []
+    with _scratch(key) as folder:
+        path = folder / "pack"
+        with path.open("wb") as file:
+            for part in parts:
+                starts.append(file.tell())
+                file.write(part)
+        return _upload(objects, key, path, len(starts)), starts
+
+
+def parquet_bytes(table: pa.Table) -> bytes:
+    """A small table as Parquet, as packs hold them."""
+    sink = io.BytesIO()
+    # What helps to skip parts of a large file would be most of a small one.
+    pq.write_table(table, sink, compression="zstd", use_dictionary=False, write_statistics=False, store_schema=False)
+    return sink.getvalue()
+
+
 def write_vectors(objects: ObjectStore, key: str, parts: Iterable[NDArray[np.floating]], dim: int) -> DataFile:
     """Write blocks of vectors, each (n, dim), one after the other as one float16 ``.npy`` of (sum of n, dim), C order.
 
@@ -167,6 +187,25 @@ def _groups(metadata: pq.FileMetaData, start: int, count: int) -> tuple[list[int
             groups.append(number)
         position += rows
     return groups, skipped
+
+
+def read_part(objects: ObjectStore, file: DataFile, start: int, length: int) -> bytes:
+    """``length`` bytes of a pack from ``start``; StoreCorrupt where they are not all there."""
+    if start < 0 or length < 0 or start + length > file.bytes:
+        raise StoreCorrupt(f"{file.path} has {file.bytes} bytes, not {length} from {start}. {_ADVICE}")
+    data = _get(objects, file, start, length) if length else b""
+    if len(data) != length:
+        raise StoreCorrupt(f"{file.path} in {objects.uri} is shorter than the manifest says. {_ADVICE}")
+    return data
+
+
+def read_packed(objects: ObjectStore, file: DataFile, start: int, length: int) -> pa.Table:
+    """A Parquet table of a pack; StoreCorrupt where there is none."""
+    data = read_part(objects, file, start, length)
+    try:
+        return pq.read_table(pa.BufferReader(data))
+    except (pa.ArrowException, OSError) as error:
+        raise _unreadable(objects, file, error) from error
 
 
 def read_vectors(objects: ObjectStore, file: DataFile, start: int, count: int) -> NDArray[np.float16]:

@@ -20,7 +20,9 @@ import pyarrow.parquet as pq
 from operators.errors import NotAStore, ObjectNotFound, StoreCorrupt, StoreDenied, StoreError, StoreUnavailable
 from operators.records import (
     CORRECTED_BY,
+    CORRECTIONS,
     CORRECTS,
+    COUNTS,
     MEDIA,
     OBSERVATION,
     OBSERVATIONS,
@@ -29,7 +31,9 @@ from operators.records import (
     QUARANTINE,
     ROUND,
     ROUNDS,
+    SCHEMA_CHANGES,
     SESSION,
+    TABLES,
     TENANT,
     UNITS,
     USER,
@@ -40,9 +44,14 @@ from operators.records import (
 )
 from operators.store.commit import SPEC_KEY, load_spec
 from operators.store.manifest import (
+    CHANGES_FILE,
+    CORRECTIONS_FILE,
+    COUNTS_FILE,
     OBSERVATIONS_FILE,
+    PACK_FILE,
     PICTURE_TEXTS_FILE,
     ROUNDS_FILE,
+    TABLES_FILE,
     UNITS_FILE,
     USERS_FILE,
     VECTORS_FILE,
@@ -54,7 +63,7 @@ from operators.store.manifest import (
     add_digests,
 )
 from operators.store.objects import ObjectStore
-from operators.store.tables import NPY_HEADER, read_vectors
+from operators.store.tables import NPY_HEADER, read_packed, read_vectors
 
 _PIECE = 8 << 20
 _VECTORS_AT_ONCE = 16_384
@@ -66,8 +75,13 @@ _SCHEMAS = {
     USERS_FILE: USERS,
     OBSERVATIONS_FILE: OBSERVATIONS,
     PICTURE_TEXTS_FILE: PICTURE_TEXTS,
+    COUNTS_FILE: COUNTS,
+    TABLES_FILE: TABLES,
+    CHANGES_FILE: SCHEMA_CHANGES,
+    CORRECTIONS_FILE: CORRECTIONS,
 }
-_DATASETS = (*_SCHEMAS, VECTORS_FILE)
+_SHARED = {TABLES_FILE: TABLES, CHANGES_FILE: SCHEMA_CHANGES}
+_DATASETS = (*_SCHEMAS, VECTORS_FILE, PACK_FILE)
 
 T = TypeVar("T")
 
@@ -80,7 +94,8 @@ class Finding:
     """One thing that is not as it should be: the object, a stable word for what is wrong, and both sides.
 
     Codes of files: ``missing``, ``size``, ``sha256``, ``unreadable``, ``columns``, ``rows``; of a bucket's content:
-    ``order``, ``bucket``, ``units``, ``users``, ``counts``, ``digest``, ``vectors``, ``observations``, ``picture-texts``;
+    ``order``, ``bucket``, ``units``, ``users``, ``counts``, ``digest``, ``vectors``, ``observations``, ``picture-texts``,
+    ``counts``, ``tables``;
     of pictures: ``picture-missing``, ``picture-sha256``, ``picture-name``; others: ``store``, ``manifest``. No text of a
     user and no name of one is in it.
     """
@@ -146,7 +161,9 @@ def verify(
     """
     checked = checked or Checked()
     buckets = [item for item in sorted(snapshot.buckets.items()) if not checked.holds(*item)]
-    others = [file for file in (snapshot.quarantine,) if file and file not in checked.files]
+    alone = {snapshot.quarantine: QUARANTINE} if snapshot.quarantine else {}
+    alone |= {file: _SHARED[name] for name, file in snapshot.shared.items() if name in _SHARED}
+    others = [file for file in alone if file not in checked.files]
     files = [file for _, bucket in buckets for file in bucket.files.values()] + others
     done = 0
     with ThreadPoolExecutor(threads) as pool:
@@ -156,7 +173,7 @@ def verify(
             done += len(look.bucket.files)
             progress(done, len(files))
         for file in others:
-            checked.files[file] = tuple(_quarantine(objects, file))
+            checked.files[file] = tuple(_alone(objects, file, alone[file]))
             done += 1
             progress(done, len(files))
         looked = checked.looks(snapshot)
@@ -171,8 +188,8 @@ def verify(
 def _all_of(snapshot: Snapshot, looks: Sequence[_Look], pictures: Iterable[str], checked: Checked) -> Iterator[Finding]:
     for look in looks:
         yield from look.findings
-    if snapshot.quarantine:
-        yield from checked.files[snapshot.quarantine]
+    for file in (*((snapshot.quarantine,) if snapshot.quarantine else ()), *snapshot.shared.values()):
+        yield from checked.files.get(file, ())
     for name in sorted(pictures):
         yield from checked.pictures[name]
 
@@ -243,7 +260,8 @@ def _bucket(objects: ObjectStore, spec: StoreSpec, number: int, bucket: BucketFi
     findings: list[Finding] = []
     tables: dict[str, pa.Table] = {}
     pictures: set[str] = set()
-    for name in sorted({*_DATASETS, *bucket.files}):
+    # What is judged by other datasets comes behind them: vectors by name, the pack by this.
+    for name in sorted({*_DATASETS, *bucket.files}, key=lambda name: (name == PACK_FILE, name)):
         file = bucket.files.get(name)
         if file is None:
             findings.append(Finding(f"bucket {number}", "missing", f"a {name} file", "none in the manifest"))
@@ -254,6 +272,8 @@ def _bucket(objects: ObjectStore, spec: StoreSpec, number: int, bucket: BucketFi
         elif name == VECTORS_FILE:
             units = len(tables[UNITS_FILE]) if UNITS_FILE in tables else None
             findings += _judged(file, _vectors(objects, file, units, spec.encoder.get("dim")))
+        elif name == PACK_FILE and TABLES_FILE in tables:
+            findings += _judged(file, _packed(objects, file, tables[TABLES_FILE]))
     for file_name, check in _checks(spec, number, bucket, tables, recount, pictures):
         findings += _judged(bucket.files[file_name], check)
     return _Look(number, bucket, tuple(findings), frozenset(pictures))
@@ -279,6 +299,9 @@ def _checks(
         file = bucket.files[OBSERVATIONS_FILE]
         yield OBSERVATIONS_FILE, _of_rounds(rounds, observations, file.path, "observations")
         yield OBSERVATIONS_FILE, _corrections(observations, file.path)
+    for name in (TABLES_FILE, COUNTS_FILE, CHANGES_FILE, CORRECTIONS_FILE):
+        if rounds is not None and name in tables:
+            yield name, _of_users(rounds, tables[name], bucket.files[name].path, name)
     if rounds is not None and texts is not None:
         yield PICTURE_TEXTS_FILE, _read_pictures(rounds, texts, bucket.files[PICTURE_TEXTS_FILE].path)
 
@@ -306,8 +329,8 @@ def _table(objects: ObjectStore, file: DataFile, schema: pa.Schema, keep: Callab
     return [] if len(table) == file.rows else [Finding(file.path, "rows", f"{file.rows} rows", f"{len(table)} rows")]
 
 
-def _quarantine(objects: ObjectStore, file: DataFile) -> list[Finding]:
-    return _bytes(objects, file) or _table(objects, file, QUARANTINE, lambda _: None)
+def _alone(objects: ObjectStore, file: DataFile, schema: pa.Schema) -> list[Finding]:
+    return _bytes(objects, file) or _table(objects, file, schema, lambda _: None)
 
 
 # --- what a bucket's tables say -------------------------------------------------------------------------------------
@@ -373,6 +396,28 @@ def _corrections(observations: pa.Table, key: str) -> Iterator[Finding]:
     pairs = zip(scopes, ids, by, strict=True)
     if odd := [row for row, (scope, name, other) in enumerate(pairs) if other and said.get((scope, other)) != name]:
         yield Finding(key, "observations", "corrections that name what they correct", f"others in {_at(odd)}")
+
+
+def _of_users(rounds: pa.Table, rows: pa.Table, key: str, what: str) -> Iterator[Finding]:
+    """Rows stand as users do, and none is of a user who has no rounds here."""
+    known, scopes = set(_scopes(rounds)), _scopes(rows)
+    if odd := [row for row, scope in enumerate(scopes) if scope not in known or (row and scopes[row - 1] > scope)]:
+        yield Finding(key, what, f"{what} of the bucket's users, in their order", f"others in {_at(odd)}")
+
+
+def _packed(objects: ObjectStore, file: DataFile, tables: pa.Table) -> Iterator[Finding]:
+    """Every table's rows stand where its metadata says, behind each other, as many as it says."""
+    end = 0
+    for row in tables.select(["start", "bytes", "rows"]).to_pylist():
+        if row["start"] != end:
+            yield Finding(file.path, "tables", f"a table at byte {end}", f"one at {row['start']}")
+            return
+        end += row["bytes"]
+        found = len(read_packed(objects, file, row["start"], row["bytes"]))
+        if found != row["rows"]:
+            yield Finding(file.path, "tables", f"{row['rows']} rows", f"{found} rows")
+    if end != file.bytes:
+        yield Finding(file.path, "tables", f"{file.bytes} bytes of tables", f"{end} bytes")
 
 
 def _read_pictures(rounds: pa.Table, texts: pa.Table, key: str) -> Iterator[Finding]:

@@ -15,9 +15,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from configs.settings import Settings
 from jobs.blocks import shared_keys, write_shared
 from jobs.build import MergeOrder, MergeOutcome, _VectorPool, finish_bucket, join_parts, merge_bucket
 from jobs.encode import VECTORS, vector_block
+from jobs.induce import Embedder, Inducing
 from operators.encode.text import load_text_encoder
 from operators.extract.extraction import Extraction
 from operators.merge import FILE_RANK, IN_PARTS, LINE_RANK, PART_RANK, PIECES, merge_rounds
@@ -29,6 +31,7 @@ from operators.units import embedding_texts
 
 ENCODER = load_text_encoder("stub")
 UNREAD = Extraction(ocr="none")
+INDUCING = Inducing(Settings().induce.values())
 
 
 def fragment(objects: LocalObjects, key: str, user: str, texts: list[str]) -> tuple[str, tuple[int, ...]]:
@@ -65,10 +68,10 @@ def test_a_bucket_is_built_appended_to_and_left_alone(tmp_path: Path) -> None:
     assert (draft.added, draft.needed.rows, draft.counts.units, draft.counts.pictures) == (3, 2, 6, 3)
     assert read_table(objects, draft.needed)["text"].to_pylist() == ["one two", "three"]
     with pytest.raises(RuntimeError, match="3 units have no vector"):
-        finish_bucket(objects, "runs/r", draft, None, ENCODER.dim, UNREAD)
+        finish_bucket(objects, "runs/r", draft, None, ENCODER.dim, UNREAD, INDUCING, Embedder(lambda: ENCODER))
     encode_block(objects, "runs/r", "00007", ["one two"])
     encode_block(objects, "runs/r", "shared", ["three", "of another bucket"])
-    built = finish_bucket(objects, "runs/r", draft, None, ENCODER.dim, UNREAD)
+    built = finish_bucket(objects, "runs/r", draft, None, ENCODER.dim, UNREAD, INDUCING, Embedder(lambda: ENCODER))
     units = read_table(objects, built.files["units"])
     vectors = read_vectors(objects, built.files["vectors"], 0, len(units))
     for text, vector in zip(embedding_texts(units).to_pylist(), vectors, strict=True):
@@ -81,7 +84,7 @@ def test_a_bucket_is_built_appended_to_and_left_alone(tmp_path: Path) -> None:
     assert more is not None
     assert (more.base, more.needed.rows, more.found) == (built.revision, 1, 3 - 1)
     encode_block(objects, "runs/r", "00007", ["new", "x", "y"])
-    grown = finish_bucket(objects, "runs/r", more, built, ENCODER.dim, UNREAD)
+    grown = finish_bucket(objects, "runs/r", more, built, ENCODER.dim, UNREAD, INDUCING, Embedder(lambda: ENCODER))
     assert grown.counts.users == 2 and grown.digest != built.digest
 
 

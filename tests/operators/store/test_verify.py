@@ -14,8 +14,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from jobs.induce import Embedder, Inducing, Source, induce_bucket
 from operators import records
+from operators.encode.stub import Stub
 from operators.errors import ObjectNotFound, StoreDenied, StoreError, StoreUnavailable
+from operators.induce.induction import InduceValues
+from operators.induce.schemas import Thresholds
 from operators.merge import users_of
 from operators.store.commit import create_store
 from operators.store.local import LocalObjects
@@ -28,7 +32,8 @@ DIM, BUCKETS = 4, 2
 SPEC = StoreSpec(buckets=BUCKETS, encoder={"dim": DIM})
 START = datetime(2025, 1, 1, tzinfo=UTC)
 USERS = ["ann-secret", "bob-secret", "cyd-secret", "dan-secret", "eve-secret", "fay-secret"]
-DATASETS = ["rounds", "units", "users", "observations", "picture_texts", "vectors"]
+PARQUET = ["rounds", "units", "users", "observations", "picture_texts", "counts", "tables", "schema_changes", "corrections"]
+DATASETS = [*PARQUET, "vectors", "table_rows"]
 PICTURE = b"a picture that all share"
 NAME = hashlib.sha256(PICTURE).hexdigest()
 TEXTS = {
@@ -97,6 +102,13 @@ def observations_of(rounds: list[Row]) -> list[Row]:
     return told
 
 
+def tables_of(objects: ObjectStore, home: str, rounds: pa.Table, users: pa.Table, observed: pa.Table) -> dict[str, DataFile]:
+    """What a bucket's analytic memory is: one lone table a user."""
+    source = Source(rounds, users, observed, records.CORRECTIONS.empty_table(), "rules-1")
+    how = Inducing(InduceValues(Thresholds(support=1)))
+    return induce_bucket(objects, home, source, None, how, Embedder(Stub), run_id="r")
+
+
 def bucket_of_users(objects: ObjectStore, number: int) -> BucketFiles:
     mine = [user for user in USERS if records.bucket_of("t", user, BUCKETS) == number]
     rows = [row for user in mine for row in rounds_of(user)]
@@ -114,6 +126,7 @@ def bucket_of_users(objects: ObjectStore, number: int) -> BucketFiles:
     home = f"runs/r/data/{number}"
     files = {name: write_table(objects, f"{home}/{name}.parquet", *made) for name, made in tables.items()}
     files["vectors"] = write_vectors(objects, f"{home}/vectors.npy", [np.ones((len(units), DIM), np.float16)], DIM)
+    files |= tables_of(objects, home, rounds, users, observed)
     return BucketFiles(
         revision=f"rev{number}",
         files=files,
@@ -158,8 +171,8 @@ def test_a_whole_store_gives_no_finding(objects: ObjectStore, snapshot: Snapshot
     told: list[tuple[int, int]] = []
     report = look(objects, snapshot, progress=lambda done, total: told.append((done, total)))
     size = sum(file.bytes for file in snapshot.files())
-    assert report == VerifyReport(version=1, files=13, bytes=size, pictures=1, findings=())
-    assert told == [(6, 13), (12, 13), (13, 13)]
+    assert report == VerifyReport(version=1, files=23, bytes=size, pictures=1, findings=())
+    assert told == [(11, 23), (22, 23), (23, 23)]
 
 
 def test_an_empty_store_and_an_empty_bucket_are_whole(objects: ObjectStore, snapshot: Snapshot) -> None:
@@ -174,6 +187,8 @@ def test_an_empty_store_and_an_empty_bucket_are_whole(objects: ObjectStore, snap
     }
     files = {name: write_table(objects, f"{home}/{name}", schema.empty_table(), schema) for name, schema in schemas.items()}
     files["vectors"] = write_vectors(objects, f"{home}/vectors.npy", [], DIM)
+    nothing = (schemas[name].empty_table() for name in ("rounds", "users", "observations"))
+    files |= tables_of(objects, home, *nothing)
     empty = BucketFiles("empty", files, Counts(), add_digests([]))
     assert codes(objects, replace(snapshot, buckets={0: empty})) == []
 
@@ -317,10 +332,19 @@ def test_a_user_too_few(objects: ObjectStore, snapshot: Snapshot) -> None:
 
 
 CONTENT = [
+    ("tables", setting("start", lambda _row, old: old + 1), {"tables"}),
+    ("tables", setting("rows", lambda _row, old: old + 1), {"tables"}),
+    ("tables", lambda table: table.slice(1), {"tables"}),
+    ("tables", setting(records.USER, lambda row, old: old if row else "a-stranger"), {"tables"}),
+    ("counts", setting(records.USER, lambda row, old: old if row else "a-stranger"), {"counts"}),
     ("rounds", setting(records.ORDER, lambda row, old: old + (row == 1)), {"order"}),
     ("rounds", swapped, {"order", "units", "users", "observations"}),
     ("rounds", setting(records.CONTENT_HASH, lambda row, old: "x" if row == 0 else old), {"users"}),
-    ("rounds", lambda table: table.slice(3), {"units", "users", "observations"}),
+    (
+        "rounds",
+        lambda table: table.slice(3),
+        {"units", "users", "observations", "counts", "tables", "schema_changes"},
+    ),
     ("units", setting(records.ORDER, lambda row, old: old + (row == 3)), {"units"}),
     ("units", setting(records.ROUND, lambda row, old: "r9" if row == 3 else old), {"units"}),
     ("units", swapped, {"units", "users"}),

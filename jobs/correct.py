@@ -1,0 +1,200 @@
+"""A person's word on a cell: kept beside the observations, so that it outlives whatever is induced or extracted anew."""
+
+from __future__ import annotations
+
+import random
+import time
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from functools import partial
+from typing import Any
+
+import polars as pl
+import pyarrow as pa
+
+from configs.settings import Settings
+from jobs.induce import Embedder, Inducing, held_corrections, shared_schemas
+from jobs.reinduce import rebuilt
+from operators.encode.text import encoder_of
+from operators.errors import CommitConflict, StoreUnavailable, ToolError, UsageError
+from operators.memory import open_store, read_value
+from operators.records import (
+    CORRECTIONS,
+    KIND,
+    MEASURE,
+    NUMBER,
+    PARSED,
+    RECORD,
+    ROUND,
+    SESSION,
+    TENANT,
+    USER,
+    VALUE,
+    bucket_of,
+    require_scope,
+)
+from operators.store.commit import latest_version, load_snapshot, publish
+from operators.store.manifest import Snapshot, bucket_from_dict
+from operators.store.objects import ObjectStore
+from operators.store.opening import open_objects
+from operators.tables.columns import PLAIN, Column, Value, resolve
+
+_LONGEST_PAUSE = 2.0
+_CALLED = {"duration": "a duration (7 h 30 min)", "money": "an amount (RM 20.50)", "date": "a date (2024-05-08)",
+           "time": "a time of day (07:30)", "bool": "yes or no", "percent": "a percentage (80%)", "ratio": "a ratio (7/10)",
+           "number": "a number"}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class CorrectRequest:
+    """Which cell holds what: ``value`` None empties it. ``by``: who says so. ``session`` where a round's id needs it."""
+
+    store: str
+    tenant: str
+    user: str
+    table: str
+    column: str
+    round_id: str
+    value: str | None
+    by: str
+    record: int = 0
+    session: str | None = None
+
+
+@dataclass(frozen=True)
+class Corrected:
+    """What was set right, in which version; ``before``: what the cell held, as written."""
+
+    version: int
+    table: str
+    column: str
+    round_id: str
+    record: int
+    before: str | None
+    value: str | None
+
+
+def correct(request: CorrectRequest, settings: Settings) -> Corrected:
+    """Set a cell of a user's table right, for good, and publish a version that says so.
+
+    TableNotFound, ColumnNotFound; UsageError for a round that the user does not have and a name that is blank; ToolError for
+    a value of another kind than the column's; StoreUnavailable where every attempt was overtaken.
+    """
+    tenant, user = require_scope(request.tenant, request.user)
+    if not request.by.strip():
+        raise UsageError("a correction names who makes it: pass --by")
+    objects = open_objects(request.store)
+    for attempt in range(settings.commit.attempts):
+        base = load_snapshot(objects, latest_version(objects))
+        row, before, table = _row(request, base.version)
+        snapshot = _next(objects, settings, base, (tenant, user), row)
+        try:
+            publish(objects, snapshot)
+        except CommitConflict:
+            time.sleep(random.uniform(0, min(_LONGEST_PAUSE, 0.05 * 2**attempt)))
+            continue
+        return Corrected(snapshot.version, table, row["column"], row[ROUND], row[RECORD], before, request.value)
+    raise StoreUnavailable(f"{objects.uri}: {settings.commit.attempts} commits were overtaken by other writers; run again")
+
+
+def _row(request: CorrectRequest, version: int) -> tuple[dict[str, Any], str | None, str]:
+    """The correction as a row of ``records.CORRECTIONS``, what the cell holds, and the table's name."""
+    memory = open_store(request.store).memory(request.tenant, as_of=version)
+    table = memory.table(request.user, request.table)
+    column = resolve(table.meta, request.column)
+    if column.name in PLAIN or column.name not in {each.name for each in table.meta.columns}:
+        raise ToolError(f"{column.name!r} tells where a record stands and is not corrected")
+    session, round_id = _round(memory.rounds(request.user), request)
+    value = None if request.value is None else _value(column, request.value)
+    cell = table.frame.filter(
+        (pl.col(SESSION) == session) & (pl.col(ROUND) == round_id) & (pl.col(RECORD) == request.record)
+    )
+    told: Mapping[str, Any] = {
+        TENANT: request.tenant,
+        USER: request.user,
+        SESSION: session,
+        ROUND: round_id,
+        RECORD: request.record,
+        "column": column.name,
+        "names": _names(column),
+        VALUE: request.value,
+        KIND: column.kind,
+        NUMBER: value.number if value else None,
+        MEASURE: value.unit if value else None,
+        PARSED: value.text if value else None,
+        "by": request.by,
+        "at": datetime.now(UTC),
+    }
+    before = cell[f"{column.name}.raw"][0] if len(cell) else None
+    return dict(told), before, table.meta.name
+
+
+def _names(column: Column) -> list[str]:
+    return sorted({column.name, *column.aliases})
+
+
+def _round(rounds: pl.DataFrame, request: CorrectRequest) -> tuple[str, str]:
+    found = rounds.filter(pl.col(ROUND) == request.round_id)
+    if request.session is not None:
+        found = found.filter(pl.col(SESSION) == request.session)
+    if len(found) == 1:
+        return found[SESSION][0], found[ROUND][0]
+    if len(found) == 0:
+        raise UsageError("the user has no such round: `mnemosaic table` shows the rounds of its rows")
+    raise UsageError(f"{len(found)} sessions of the user have a round of that id: name one with --session")
+
+
+def _value(column: Column, text: str) -> Value:
+    """The value as the column takes it; ToolError where it is of another kind or unit."""
+    value = read_value(text)
+    if column.kind == "text":
+        return Value("text", None, None, text)
+    fits = value is not None and (
+        value.kind == column.kind
+        or (value.kind == "number" and value.unit is None and column.kind in ("number", "money", "percent"))
+    )
+    if value is not None and fits and column.kind == "number" and value.unit not in (None, column.unit):
+        fits = False
+    if value is None or not fits:
+        unit = f" in {column.unit}" if column.unit and column.kind == "number" else ""
+        raise ToolError(f"column {column.name!r} holds {_CALLED.get(column.kind, column.kind)}{unit}; that is none")
+    unit_ = value.unit
+    if value.unit is None and column.kind in ("number", "percent"):
+        unit_ = column.unit
+    return replace(value, kind=column.kind, unit=unit_)
+
+
+def _next(
+    objects: ObjectStore, settings: Settings, base: Snapshot, scope: tuple[str, str], row: Mapping[str, Any]
+) -> Snapshot:
+    number = bucket_of(*scope, base.spec.buckets)
+    bucket = base.buckets[number]
+    held = held_corrections(objects, bucket)
+    corrections = pa.concat_tables([_without(held, row), pa.Table.from_pylist([dict(row)], CORRECTIONS)])
+    induce = settings.induce
+    how = Inducing(induce.values(), False, shared_schemas(objects, base) if induce.scope == "tenant" else None)
+    run_id = f"correct-{uuid.uuid4().hex[:16]}"
+    embed = Embedder(partial(encoder_of, base.spec.encoder))
+    made = rebuilt(objects, run_id, number, bucket, how, embed, {scope}, corrections)
+    return replace(
+        base,
+        version=base.version + 1,
+        parent=base.version,
+        commit_id=uuid.uuid4().hex,
+        run_id=run_id,
+        committed_at=datetime.now(UTC),
+        buckets={**base.buckets, number: bucket_from_dict(made["files"])},
+        changes={"cells_corrected": 1},
+    )
+
+
+def _without(held: pa.Table, row: Mapping[str, Any]) -> pa.Table:
+    """What was said before, but for the same cell: the last word stands."""
+    cell = [row[name] for name in _CELL]
+    rows: Sequence[tuple[Any, ...]] = list(zip(*(held[name].to_pylist() for name in _CELL), strict=True))
+    return held.filter(pa.array([list(each) != cell for each in rows], pa.bool_()))
+
+
+_CELL = (TENANT, USER, SESSION, ROUND, RECORD, "column")

@@ -1,0 +1,321 @@
+"""Re-induction: counts read, schemas discovered and evolved, changed tables rewritten, one version committed.
+
+With the scope ``user`` a bucket is a shard and a reducer in one: whose rounds are counted together lie in it together. With
+the scope ``tenant`` counts are added over all buckets first, shard by shard, and every user's tables follow the schemas
+that come of it.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import time
+import uuid
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from datetime import UTC, datetime
+from functools import partial
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from configs.settings import Settings
+from jobs.induce import (
+    Embedder,
+    Inducing,
+    as_shared,
+    change_row,
+    induce_bucket,
+    shared_schemas,
+    source_of,
+)
+from jobs.stages import RESULTS, Resources, Stage, Work, cluster, through
+from jobs.watch import Progress, Watch
+from operators.encode.text import TextEncoder, encoder_of
+from operators.errors import CommitConflict, StoreUnavailable
+from operators.induce.counts import merge, pooled
+from operators.induce.induction import Induced, TableSchema, induction
+from operators.records import COUNTS, SCHEMA_CHANGES, TABLES, TENANT, USER, bucket_of, require_scope
+from operators.store.commit import latest_version, load_snapshot, publish
+from operators.store.manifest import (
+    CHANGES_FILE,
+    COUNTS_FILE,
+    TABLES_FILE,
+    BucketFiles,
+    DataFile,
+    Snapshot,
+    bucket_from_dict,
+    bucket_to_dict,
+)
+from operators.store.objects import ObjectStore
+from operators.store.opening import open_objects
+from operators.store.tables import read_table, write_table
+
+_LONGEST_PAUSE = 2.0
+_FEW_ROUNDS = 20_000
+"""Rounds whose tables are made sooner than Ray starts a worker for them."""
+
+_MERGED_AT_ONCE = 16
+"""Counts of so many shards are added by one task of a level of the reduction."""
+
+
+@dataclass(frozen=True)
+class ReinduceReport:
+    """What a re-induction did. ``changes``: rows of ``records.SCHEMA_CHANGES``, by tenant and user."""
+
+    version: int
+    published: bool
+    buckets: int
+    tables: int
+    changes: tuple[Mapping[str, Any], ...]
+    seconds: float
+
+
+def reinduce(
+    store: str,
+    settings: Settings,
+    progress: Callable[[Progress], None],
+    *,
+    tenant: str | None = None,
+    users: Sequence[str] | None = None,
+    ray_address: str | None = None,
+) -> ReinduceReport:
+    """Re-induce a store's tables, of ``users`` of ``tenant`` alone where they are named; publish a version if any changed.
+
+    A commit that another writer overtakes is built again on the newer version: nothing of theirs is lost. ScopeError for
+    users without tenant; StoreUnavailable where every attempt was overtaken.
+    """
+    began = time.monotonic()
+    objects = open_objects(store)
+    only = None if users is None else {require_scope(tenant, user) for user in users}
+    job = _Job(objects, settings, Watch(progress), f"reinduce-{uuid.uuid4().hex[:16]}", only)
+    base = load_snapshot(objects, latest_version(objects))
+    if sum(bucket.counts.rounds for bucket in job.chosen(base).values()) <= _FEW_ROUNDS:
+        return job.work(began, here=True)
+    with cluster(
+        ray_address or settings.ray.address,
+        num_cpus=settings.ray.num_cpus,
+        object_store_bytes=settings.ray.object_store_mb << 20,
+    ):
+        return job.work(began, here=False)
+
+
+@dataclass
+class _Job:
+    objects: ObjectStore
+    settings: Settings
+    watch: Watch
+    run_id: str
+    only: Collection[tuple[str, str]] | None
+    built: dict[tuple[str, str], dict[str, Any]] = field(default_factory=dict)
+    """By a bucket's revision and how its tables were made: what an overtaken commit need not do again."""
+
+    def chosen(self, snapshot: Snapshot) -> dict[int, BucketFiles]:
+        """The buckets that the named users are in; all where none is named."""
+        if self.only is None or self.settings.induce.scope == "tenant":
+            return dict(snapshot.buckets)
+        numbers = {bucket_of(*scope, snapshot.spec.buckets) for scope in self.only}
+        return {number: bucket for number, bucket in snapshot.buckets.items() if number in numbers}
+
+    def work(self, began: float, *, here: bool) -> ReinduceReport:
+        """Build on the newest version and commit, again where another commit was first."""
+        for attempt in range(self.settings.commit.attempts):
+            base = load_snapshot(self.objects, latest_version(self.objects))
+            how, shared, changes = self._schemas(base, here)
+            built = self.watch.timed("induce", partial(self._build, base, how, here))
+            changes = [*changes, *(change for bucket in built for change in bucket["changes"])]
+            files = {bucket["bucket"]: bucket_from_dict(bucket["files"]) for bucket in built}
+            if not files and shared == dict(base.shared):
+                return self._report(base, False, [], [], began)
+            snapshot = replace(
+                base,
+                version=base.version + 1,
+                parent=base.version,
+                commit_id=uuid.uuid4().hex,
+                run_id=self.run_id,
+                committed_at=datetime.now(UTC),
+                buckets={**base.buckets, **files},
+                changes={"tables_changed": sum(bucket["tables"] for bucket in built)},
+                shared=shared,
+            )
+            try:
+                publish(self.objects, snapshot)
+            except CommitConflict:
+                time.sleep(random.uniform(0, min(_LONGEST_PAUSE, 0.05 * 2**attempt)))
+                continue
+            return self._report(snapshot, True, built, changes, began)
+        raise StoreUnavailable(
+            f"{self.objects.uri}: {self.settings.commit.attempts} commits were overtaken by other writers; run again"
+        )
+
+    def _report(
+        self,
+        snapshot: Snapshot,
+        published: bool,
+        built: Sequence[Mapping[str, Any]],
+        changes: Sequence[Mapping[str, Any]],
+        began: float,
+    ) -> ReinduceReport:
+        tables = sum(bucket["tables"] for bucket in built)
+        seconds = time.monotonic() - began
+        return ReinduceReport(snapshot.version, published, len(built), tables, tuple(changes), seconds)
+
+    # --- schemas that a tenant's users have in common ---
+
+    def _schemas(self, base: Snapshot, here: bool) -> tuple[Inducing, dict[str, DataFile], list[dict[str, Any]]]:
+        values = self.settings.induce.values()
+        if self.settings.induce.scope == "user":
+            return Inducing(values), {}, []
+        counts = self.watch.timed("count", partial(self._counted, base, here))
+        before = shared_schemas(self.objects, base)
+        embed = Embedder(partial(encoder_of, base.spec.encoder))
+        shared: dict[str, Induced] = {}
+        changes: list[dict[str, Any]] = []
+        for tenant in sorted({*before, *counts[TENANT].to_pylist()}):
+            theirs = counts.filter(pc.equal(counts[TENANT], tenant))
+            active = before[tenant].tables if tenant in before else ()
+            made = induction(theirs, active, values, embed)
+            shared[tenant] = as_shared(made.tables)
+            changes += [change_row((tenant, ""), self.run_id, 0, change) for change in made.changes]
+        return Inducing(values, False, shared), self._written(base, shared, changes), changes
+
+    def _counted(self, base: Snapshot, here: bool) -> pa.Table:
+        """The counts of every tenant: those of the buckets added level by level, each task a few."""
+        files = [bucket.files[COUNTS_FILE] for _, bucket in sorted(base.buckets.items())]
+        stage = Stage("count", partial(_count_work, self.objects, self.run_id), RESULTS, Resources(cpus=1), batch_rows=1)
+        while files:
+            groups = [files[at : at + _MERGED_AT_ONCE] for at in range(0, len(files), _MERGED_AT_ONCE)]
+            orders = [json.dumps([asdict(file) for file in group]) for group in groups]
+            files = sorted((DataFile(**raw) for raw in through(stage, orders, here=here)), key=lambda file: file.path)
+            if len(files) == 1:
+                return read_table(self.objects, files[0])
+        return COUNTS.empty_table()
+
+    def _written(
+        self, base: Snapshot, shared: Mapping[str, Induced], changes: Sequence[Mapping[str, Any]]
+    ) -> dict[str, DataFile]:
+        rows = [_schema_row(tenant, schema) for tenant, made in sorted(shared.items()) for schema in made.tables]
+        held = base.shared.get(TABLES_FILE)
+        if held is not None and not changes and read_table(self.objects, held).to_pylist() == rows:
+            return dict(base.shared)
+        log = base.shared.get(CHANGES_FILE)
+        told = [*(read_table(self.objects, log).to_pylist() if log is not None else ()), *changes]
+        home = f"runs/{self.run_id}/data/shared-{uuid.uuid4().hex}"
+        return {
+            TABLES_FILE: write_table(self.objects, f"{home}-tables.parquet", pa.Table.from_pylist(rows, TABLES), TABLES),
+            CHANGES_FILE: write_table(
+                self.objects, f"{home}-changes.parquet", pa.Table.from_pylist(told, SCHEMA_CHANGES), SCHEMA_CHANGES
+            ),
+        }
+
+    # --- buckets ---
+
+    def _build(self, base: Snapshot, how: Inducing, here: bool) -> list[dict[str, Any]]:
+        wanted = {
+            number: bucket
+            for number, bucket in sorted(self.chosen(base).items())
+            if self.only is not None or bucket.induction != how.fingerprint
+        }
+        orders = [
+            json.dumps({"bucket": number, "files": bucket_to_dict(bucket)})
+            for number, bucket in wanted.items()
+            if (bucket.revision, how.fingerprint) not in self.built
+        ]
+        only = None if self.only is None else sorted(self.only)
+        work = partial(_induce_work, self.objects, self.run_id, how, only, partial(encoder_of, base.spec.encoder))
+        stage = Stage("induce", work, RESULTS, Resources(cpus=1), batch_rows=1)
+        for at, result in enumerate(through(stage, orders, here=here), start=1):
+            self.built[result["of"], how.fingerprint] = result
+            self.watch.tell(Progress("induce", at, len(orders), "buckets"))
+        return [self.built[bucket.revision, how.fingerprint] for bucket in wanted.values()]
+
+
+def _schema_row(tenant: str, schema: TableSchema) -> dict[str, Any]:
+    columns = [
+        {"name": c.name, "kind": c.kind, "unit": c.unit, "names": [name.key() for name in c.names], "samples": []}
+        for c in schema.columns
+    ]
+    return {
+        TENANT: tenant,
+        USER: "",
+        "table": schema.name,
+        "description": "",
+        "columns": columns,
+        "support": schema.support,
+        "all_confidence": schema.all_confidence,
+        "rows": 0,
+        "start": 0,
+        "bytes": 0,
+        "made_of": "",
+    }
+
+
+def _count_work(objects: ObjectStore, run_id: str) -> Work:
+    def add(task: str) -> str:
+        files = [DataFile(**raw) for raw in json.loads(task)]
+        counts = merge(pooled(read_table(objects, file)) for file in files)
+        key = f"runs/{run_id}/added/{uuid.uuid4().hex}.parquet"
+        return json.dumps(asdict(write_table(objects, key, counts, COUNTS)))
+
+    def work(batch: pa.Table) -> pa.Table:
+        return pa.table({"result": [add(task) for task in batch["task"].to_pylist()]}, schema=RESULTS)
+
+    return work
+
+
+def _induce_work(
+    objects: ObjectStore,
+    run_id: str,
+    how: Inducing,
+    only: Sequence[tuple[str, str]] | None,
+    load_encoder: Callable[[], TextEncoder],
+) -> Work:
+    embed = Embedder(load_encoder)
+    named = None if only is None else {(tenant, user) for tenant, user in only}
+
+    def induce(task: str) -> str:
+        order = json.loads(task)
+        return json.dumps(rebuilt(objects, run_id, order["bucket"], bucket_from_dict(order["files"]), how, embed, named))
+
+    def work(batch: pa.Table) -> pa.Table:
+        return pa.table({"result": [induce(task) for task in batch["task"].to_pylist()]}, schema=RESULTS)
+
+    return work
+
+
+def rebuilt(
+    objects: ObjectStore,
+    run_id: str,
+    number: int,
+    bucket: BucketFiles,
+    how: Inducing,
+    embed: Embedder,
+    only: Collection[tuple[str, str]] | None,
+    corrections: pa.Table | None = None,
+) -> dict[str, Any]:
+    """A bucket with its tables made anew: its files, how many tables are others than before, and what changed of schemas."""
+    revision = uuid.uuid4().hex
+    home = f"runs/{run_id}/data/{number:05d}-{revision}"
+    source = source_of(objects, bucket, corrections)
+    made = induce_bucket(objects, home, source, bucket, how, embed, run_id=run_id, only=only)
+    before, after = (read_table(objects, files[TABLES_FILE]) for files in (bucket.files, made))
+    told = _told(before)
+    others = [row for row in _told(after) if row not in told]
+    gone = len(before) + len(others) - len(after)
+    log = read_table(objects, made[CHANGES_FILE]).to_pylist()
+    # Where only some users' tables were made anew, those of the others may still be of other settings.
+    induction_ = how.fingerprint if only is None else bucket.induction
+    files = replace(bucket, revision=revision, files={**bucket.files, **made}, induction=induction_)
+    return {
+        "bucket": number,
+        "of": bucket.revision,
+        "files": bucket_to_dict(files),
+        "tables": len(others) + max(gone, 0),
+        "changes": [change for change in log if change["run_id"] == run_id],
+    }
+
+
+def _told(tables: pa.Table) -> list[str]:
+    rows = tables.drop_columns(["start"]).to_pylist()
+    return [json.dumps(row, sort_keys=True, default=str) for row in rows]

@@ -1,0 +1,1 @@
+"""From observed attributes to the schemas of tables."""

@@ -1,0 +1,112 @@
+"""Global counting: how often each set of names stands in a round, as weights that add in any order, whatever the sharding.
+
+A transaction is the set of names of one round (AdaMM, Eq. 2). Support is read off the sets (Eq. 3): the state keeps each
+distinct set once, with the number of rounds (and, apart, of records) that have it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import polars as pl
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from operators.induce.attributes import name_of
+from operators.records import (
+    ATTRIBUTE,
+    CORRECTED_BY,
+    CORRECTS,
+    COUNTS,
+    KIND,
+    MEASURE,
+    OBSERVATION,
+    OBSERVATIONS,
+    ORDER,
+    RECORD,
+    RECORDS_LEVEL,
+    ROUND,
+    ROUNDS_LEVEL,
+    SESSION,
+    TENANT,
+    USER,
+)
+
+FROM_ROUND = "from_round"
+
+_PLACE = (SESSION, ROUND, ORDER, RECORD)
+_KEY = [TENANT, USER, "level", "names"]
+
+
+def keys_of(observations: pa.Table) -> pa.Array:
+    """The key of the name under which each observation counts."""
+    frame = pl.DataFrame(pl.from_arrow(observations.select([ATTRIBUTE, KIND, MEASURE])))
+    told = frame.unique()
+    keys = [name_of(*row).key() for row in told.iter_rows()]
+    named = frame.join(
+        told.with_columns(pl.Series("key", keys, pl.String)),
+        on=[ATTRIBUTE, KIND, MEASURE],
+        how="left",
+        nulls_equal=True,
+        maintain_order="left",
+    )
+    return named["key"].to_arrow().cast(pa.string())
+
+
+def count(observations: pa.Table, keys: pa.Array) -> pa.Table:
+    """``records.COUNTS`` of whole rounds. ``observations``: live, each where it belongs (``live``); ``keys``: theirs."""
+    frame = pl.DataFrame(pl.from_arrow(observations.select([TENANT, USER, ORDER, RECORD]).append_column("names", keys)))
+    rounds = _sets(frame, [TENANT, USER, ORDER], ROUNDS_LEVEL)
+    records = _sets(frame, [TENANT, USER, ORDER, RECORD], RECORDS_LEVEL)
+    return _added(pl.concat([rounds, records]))
+
+
+def live(observations: pa.Table) -> pa.Table:
+    """``records.OBSERVATIONS`` of whole users without what was taken back; what corrects stands where the corrected did.
+
+    Its order, record, round and session are those of what it corrects; ``FROM_ROUND``, one more column, is then the round it
+    is written in, and null for all others.
+    """
+    held = pc.and_(pc.is_null(observations[CORRECTED_BY]), pc.not_equal(observations[ATTRIBUTE], ""))
+    if observations[CORRECTS].null_count == len(observations):
+        return observations.append_column(FROM_ROUND, pa.nulls(len(observations), pa.string())).filter(held)
+    columns = {name: observations[name].to_pylist() for name in (TENANT, USER, OBSERVATION, CORRECTS, *_PLACE)}
+    owners = list(zip(columns[TENANT], columns[USER], strict=True))
+    at = {(owner, told): row for row, (owner, told) in enumerate(zip(owners, columns[OBSERVATION], strict=True))}
+    written: list[str | None] = [None] * len(observations)
+    placed = {name: list(columns[name]) for name in _PLACE}
+    for row, corrected in enumerate(columns[CORRECTS]):
+        first, seen = row, {row}
+        while corrected and (before := at.get((owners[row], corrected))) is not None and before not in seen:
+            first, corrected = before, columns[CORRECTS][before]
+            seen.add(before)
+        if first != row:
+            written[row] = columns[ROUND][row]
+            for name in _PLACE:
+                placed[name][row] = columns[name][first]
+    for name in _PLACE:
+        field = OBSERVATIONS.field(name)
+        place = observations.schema.get_field_index(name)
+        observations = observations.set_column(place, field, pa.array(placed[name], field.type))
+    return observations.append_column(FROM_ROUND, pa.array(written, pa.string())).filter(held)
+
+
+def _sets(named: pl.DataFrame, group: Sequence[str], level: str) -> pl.DataFrame:
+    sets = named.group_by(group).agg(pl.col("names").unique().sort().str.join("\n"))
+    return sets.select(TENANT, USER, pl.lit(level).alias("level"), "names", pl.lit(1, pl.Int64).alias("weight"))
+
+
+def merge(counts: Iterable[pa.Table]) -> pa.Table:
+    """Counts of disjoint rounds added: associative and commutative, so that shards and appends come to one pass."""
+    return _added(pl.concat([pl.DataFrame(pl.from_arrow(table)) for table in (COUNTS.empty_table(), *counts)]))
+
+
+def pooled(counts: pa.Table) -> pa.Table:
+    """Counts of a tenant as if all its users were one (user ``""``): the tenant scope."""
+    frame = pl.DataFrame(pl.from_arrow(counts)).with_columns(pl.lit("").alias(USER))
+    return _added(frame)
+
+
+def _added(frame: pl.DataFrame) -> pa.Table:
+    added = frame.group_by(_KEY).agg(pl.col("weight").sum()).filter(pl.col("weight") != 0).sort(_KEY)
+    return added.select(COUNTS.names).to_arrow().cast(COUNTS)

@@ -1,0 +1,298 @@
+"""A user's tables from observations: typed columns in one unit each, beside every value its text and where it stands."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import Any
+
+import pyarrow as pa
+
+from operators.records import (
+    BOX,
+    END,
+    IMAGE,
+    KIND,
+    MEASURE,
+    MEDIA,
+    MESSAGE,
+    NUMBER,
+    OBSERVATION,
+    ORDER,
+    PARSED,
+    RECORD,
+    ROUND,
+    SESSION,
+    START,
+    TIME,
+    TIMESTAMP,
+    VALUE,
+    isoformat,
+)
+from operators.tables.columns import AT, CURRENCY, DAY, RAW, Column, TableMeta
+from operators.tables.rows import Placed, Row, Shape, at_day, place, when_told
+
+BUILD_VERSION = 1
+"""Raised when the same observations make other tables."""
+
+FROM_ROUND = "from_round"
+
+_TYPES = {"date": pa.date32(), "bool": pa.bool_(), "time": pa.string(), "text": pa.string()}
+_SAMPLES = 5
+_BY, _WHEN = "by", "at"
+_POINTS = (OBSERVATION, FROM_ROUND, MESSAGE, START, END, IMAGE, MEDIA, BOX)
+_NUMERIC = ("number", "duration", "money", "percent", "ratio")
+
+
+@dataclass(frozen=True)
+class Spec:
+    """A table to build: ``columns`` with the keys of their names, and how many rounds hold all of it."""
+
+    name: str
+    columns: Sequence[tuple[Column, Sequence[str]]]
+    support: int
+
+
+@dataclass(frozen=True)
+class Built:
+    """A table as it goes into the store: its metadata, and its rows as Arrow (``arrow_schema``)."""
+
+    meta: TableMeta
+    rows: pa.Table
+
+
+def arrow_schema(columns: Iterable[Column]) -> pa.Schema:
+    """The Arrow schema of a table with such columns."""
+    fields = [
+        pa.field(ORDER, pa.int64(), nullable=False),
+        pa.field(TIME, TIMESTAMP),
+        pa.field(DAY, pa.date32()),
+        pa.field(SESSION, pa.string(), nullable=False),
+        pa.field(ROUND, pa.string(), nullable=False),
+        pa.field(RECORD, pa.int32(), nullable=False),
+    ]
+    for column in columns:
+        fields += [pa.field(column.name, _TYPES.get(column.kind, pa.float64())), pa.field(column.name + RAW, pa.string())]
+        if column.kind == "money":
+            fields.append(pa.field(column.name + CURRENCY, pa.string()))
+        fields.append(pa.field(column.name + AT, pa.string()))
+    return pa.schema(fields)
+
+
+def build(
+    observations: Sequence[Row],
+    rounds: Sequence[Row],
+    corrections: Sequence[Row],
+    specs: Sequence[Spec],
+    date_keys: frozenset[str],
+) -> list[Built]:
+    """One user's tables. ``observations`` and ``rounds`` as ``rows.place`` takes them; ``corrections``
+    (``records.CORRECTIONS``) go before what was observed.
+    """
+    shapes = [Shape(spec.name, [(column.name, keys) for column, keys in spec.columns], spec.support) for spec in specs]
+    placed = place(observations, rounds, shapes, date_keys)
+    _correct(placed, rounds, corrections, specs, date_keys)
+    return [_built(spec, rows) for spec, rows in zip(specs, placed, strict=True)]
+
+
+# --- what people set right ------------------------------------------------------------------------------------------
+
+
+def _correct(
+    tables: Sequence[list[Placed]],
+    rounds: Sequence[Row],
+    corrections: Sequence[Row],
+    specs: Sequence[Spec],
+    date_keys: frozenset[str],
+) -> None:
+    """Puts each correction into its cell: of the table that has the row, else of the first that has the column."""
+    told = {(row[SESSION], row[ROUND]): row for row in rounds}
+    for correction in corrections:
+        where = (correction[SESSION], correction[ROUND])
+        fitting = [(at, *meant) for at, spec in enumerate(specs) if (meant := _meant(spec, correction))]
+        if where not in told or not fitting:
+            continue
+        place = (*where, correction[RECORD])
+        rows = {at: _row_at(tables[at], place) for at, *_ in fitting}
+        at, column, keys = next((each for each in fitting if rows[each[0]] is not None), fitting[0])
+        row = rows[at]
+        if row is None:
+            moment, day = when_told(told[where])
+            row = Placed(told[where][ORDER], correction[RECORD], *where, moment, day)
+            tables[at].append(row)
+            tables[at].sort(key=lambda each: (each.order, each.record))
+        row.cells[column.name] = correction
+        if not date_keys.isdisjoint(keys) and correction[PARSED]:
+            row.time, row.day = at_day(told[where], correction[PARSED], None)
+
+
+def _row_at(rows: Iterable[Placed], place: tuple[str, str, int]) -> Placed | None:
+    return next((row for row in rows if (row.session_id, row.round_id, row.record) == place), None)
+
+
+def _meant(spec: Spec, correction: Row) -> tuple[Column, Sequence[str]] | None:
+    """The column of a correction: the one called so, else one of its kind that takes a name which that one took."""
+    for column, keys in spec.columns:
+        if column.name == correction["column"]:
+            return column, keys
+    known = set(correction["names"])
+    for column, keys in spec.columns:
+        if column.kind == correction[KIND] and not known.isdisjoint(key.split("\t")[0] for key in keys):
+            return column, keys
+    return None
+
+
+# --- values ---------------------------------------------------------------------------------------------------------
+
+
+def _built(spec: Spec, rows: Sequence[Placed]) -> Built:
+    columns: list[Column] = []
+    arrays: dict[str, list[Any]] = {
+        ORDER: [row.order for row in rows],
+        TIME: [row.time for row in rows],
+        DAY: [row.day for row in rows],
+        SESSION: [row.session_id for row in rows],
+        ROUND: [row.round_id for row in rows],
+        RECORD: [row.record for row in rows],
+    }
+    samples: dict[str, tuple[str, ...]] = {}
+    for column, _ in spec.columns:
+        cells = [row.cells.get(column.name) for row in rows]
+        column, values = _values(column, cells)
+        columns.append(column)
+        arrays[column.name] = values
+        arrays[column.name + RAW] = [None if cell is None else cell[VALUE] for cell in cells]
+        if column.kind == "money":
+            arrays[column.name + CURRENCY] = [None if cell is None else cell[MEASURE] for cell in cells]
+        arrays[column.name + AT] = [None if cell is None else _pointer(cell) for cell in cells]
+        samples[column.name] = _sampled(arrays[column.name + RAW])
+    table = pa.Table.from_pydict(arrays, schema=arrow_schema(columns))
+    return Built(TableMeta(spec.name, _description(columns, rows), tuple(columns), len(rows), samples), table)
+
+
+def _pointer(cell: Row) -> str:
+    """Where a cell stands, as JSON: what ``records.OBSERVATIONS`` tells of it, without what is null.
+
+    ``from_round``: the round it is written in, where that is not the row's. What a person set right tells ``corrected_by``
+    and ``corrected_at`` instead. A string, not a struct: as columns of a file ten numbers a cell would outweigh its value.
+    """
+    if _BY in cell:
+        told = {"corrected_by": cell[_BY], "corrected_at": isoformat(cell[_WHEN])}
+    else:
+        told = {name: cell[name] for name in _POINTS if cell[name] is not None}
+    return json.dumps(told, ensure_ascii=False)
+
+
+def _sampled(raw: Sequence[str | None]) -> tuple[str, ...]:
+    """Some of the values as written, first and last among them."""
+    distinct = list(dict.fromkeys(text for text in raw if text is not None))
+    if len(distinct) <= _SAMPLES:
+        return tuple(distinct)
+    return tuple(distinct[round(at * (len(distinct) - 1) / (_SAMPLES - 1))] for at in range(_SAMPLES))
+
+
+def _description(columns: Sequence[Column], rows: Sequence[Placed]) -> str:
+    named = ", ".join(column.name.replace("_", " ") for column in columns)
+    days = [row.day for row in rows if row.day is not None]
+    span = f", {min(days)} to {max(days)}" if days else ""
+    return f"{len(rows)} record{'' if len(rows) == 1 else 's'} of {named}{span}"
+
+
+def _values(column: Column, cells: Sequence[Row | None]) -> tuple[Column, list[Any]]:
+    """The column with its unit as its values have it, and the values."""
+    if column.kind == "ratio":
+        return _ratios(column, cells)
+    if column.kind in _NUMERIC:
+        scale = _scale_of_bare(column, cells)
+        return column, [None if cell is None else _number(column, cell, scale) for cell in cells]
+    return column, [None if cell is None else _told(column, cell) for cell in cells]
+
+
+def _told(column: Column, cell: Row) -> Any:
+    if cell[KIND] != column.kind or (cell[PARSED] is None and column.kind != "text"):
+        return None
+    if column.kind == "date":
+        try:
+            return date.fromisoformat(cell[PARSED])
+        except ValueError:
+            return None
+    if column.kind == "bool":
+        return cell[PARSED] == "true"
+    return cell[PARSED] if column.kind == "time" else cell[VALUE]
+
+
+def _number(column: Column, cell: Row, scale: float | None) -> float | None:
+    """A number in the column's unit; None where it is of another, or of none and nothing tells which is meant."""
+    number = cell[NUMBER]
+    if number is None or not math.isfinite(number):
+        return None
+    if column.kind == "money" or _is_measured(column, cell):
+        return float(number)
+    if cell[KIND] == "number" and not cell[MEASURE]:
+        return None if scale is None else float(number * scale)
+    return None
+
+
+def _is_measured(column: Column, cell: Row) -> bool:
+    if column.unit is None:
+        return cell[KIND] == "number" and not cell[MEASURE]
+    return bool(cell[MEASURE] == column.unit)
+
+
+_WRITTEN = re.compile(r"\d[\d.,'\u00a0\u202f ]*")
+
+
+def _scale_of_bare(column: Column, cells: Sequence[Row | None]) -> float | None:
+    """What a bare number of the column is to be multiplied with: as all of the user's values that tell their unit were.
+
+    Who writes ``72.4 kg`` means kilograms by ``72.1``; who writes both kg and lb may mean either.
+    """
+    if column.unit is None or column.kind in ("money", "percent") or column.unit in _COUNTED:
+        return 1.0
+    scales: set[float] | None = None
+    for cell in cells:
+        if cell is None or not _is_measured(column, cell) or not cell[NUMBER]:
+            continue
+        written = _WRITTEN.findall(cell[VALUE])
+        found = {_rounded(cell[NUMBER] / read) for read in _readings(written[0])} if len(written) == 1 else set()
+        scales = found if scales is None else scales & found
+        if not scales:
+            return None
+    return min(scales, key=lambda scale: abs(math.log10(scale))) if scales else None
+
+
+_COUNTED = frozenset(("steps", "kcal", "bpm", "%"))
+"""Units in which a bare number is as good as a written one."""
+
+
+def _readings(written: str) -> Iterable[float]:
+    """What a number as written may be: its separators for thousands, or the last one for decimals."""
+    digits = re.sub(r"[\s'\u00a0\u202f]", "", written).rstrip(".,")
+    for text in (digits.replace(",", ""), digits.replace(".", "").replace(",", ".")):
+        try:
+            value = float(text)
+        except ValueError:
+            continue
+        if value > 0:
+            yield value
+
+
+def _rounded(scale: float) -> float:
+    return float(f"{scale:.6g}")
+
+
+def _ratios(column: Column, cells: Sequence[Row | None]) -> tuple[Column, list[float | None]]:
+    """Ratios out of the largest number that any is out of: 4/5 beside 7/10 is 8/10."""
+    of = [float(str(cell[MEASURE])[1:]) for cell in cells if cell is not None and cell[KIND] == "ratio" and cell[MEASURE]]
+    most = max(of, default=1.0)
+    values = [
+        None
+        if cell is None or cell[NUMBER] is None or not cell[MEASURE]
+        else cell[NUMBER] * most / float(str(cell[MEASURE])[1:])
+        for cell in cells
+    ]
+    return Column(column.name, column.kind, f"/{most:g}", column.aliases), values
