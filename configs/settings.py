@@ -124,7 +124,7 @@ class InduceSettings(Section):
     """theta_s: rounds in which the attributes of a table must stand together."""
     all_confidence: Share = 0.5
     """theta_a: a new table's attributes stand together in this part of the rounds that hold its most frequent one."""
-    ext_confidence: Share = 0.5
+    ext_confidence: Share = 0.4
     """theta_e: a table grows by what stands in this part of the rounds that hold all of it."""
     alike_at: Share = 0.8
     """Cosine from which two names of one unit are one attribute by meaning."""

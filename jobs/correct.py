@@ -19,7 +19,8 @@ from jobs.induce import Embedder, Inducing, held_corrections, shared_schemas
 from jobs.reinduce import rebuilt
 from operators.encode.text import encoder_of
 from operators.errors import CommitConflict, StoreUnavailable, ToolError, UsageError
-from operators.memory import open_store, read_value
+from operators.memory import open_store
+from operators.memory import read_value as read
 from operators.records import (
     CORRECTIONS,
     KIND,
@@ -40,11 +41,9 @@ from operators.store.manifest import Snapshot, bucket_from_dict
 from operators.store.objects import ObjectStore
 from operators.store.opening import open_objects
 from operators.tables.columns import PLAIN, Column, Value, resolve
+from operators.tables.fits import check_value, read_value
 
 _LONGEST_PAUSE = 2.0
-_CALLED = {"duration": "a duration (7 h 30 min)", "money": "an amount (RM 20.50)", "date": "a date (2024-05-08)",
-           "time": "a time of day (07:30)", "bool": "yes or no", "percent": "a percentage (80%)", "ratio": "a ratio (7/10)",
-           "number": "a number"}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -117,6 +116,7 @@ def _row(request: CorrectRequest, version: int) -> tuple[dict[str, Any], str | N
         SESSION: session,
         ROUND: round_id,
         RECORD: request.record,
+        "table": table.meta.name,
         "column": column.name,
         "names": _names(column),
         VALUE: request.value,
@@ -147,23 +147,14 @@ def _round(rounds: pl.DataFrame, request: CorrectRequest) -> tuple[str, str]:
 
 
 def _value(column: Column, text: str) -> Value:
-    """The value as the column takes it; ToolError where it is of another kind or unit."""
-    value = read_value(text)
-    if column.kind == "text":
-        return Value("text", None, None, text)
-    fits = value is not None and (
-        value.kind == column.kind
-        or (value.kind == "number" and value.unit is None and column.kind in ("number", "money", "percent"))
-    )
-    if value is not None and fits and column.kind == "number" and value.unit not in (None, column.unit):
-        fits = False
-    if value is None or not fits:
-        unit = f" in {column.unit}" if column.unit and column.kind == "number" else ""
-        raise ToolError(f"column {column.name!r} holds {_CALLED.get(column.kind, column.kind)}{unit}; that is none")
-    unit_ = value.unit
-    if value.unit is None and column.kind in ("number", "percent"):
-        unit_ = column.unit
-    return replace(value, kind=column.kind, unit=unit_)
+    """The value as the column takes it; ConditionError, saying what to write, where it is of another kind or unit."""
+    value = read_value(column, text, read)
+    check_value(column, value)
+    if column.kind in ("number", "percent") and value.unit is None:
+        return replace(value, kind=column.kind, unit=column.unit)
+    if column.kind == "ratio" and value.kind != "ratio":
+        return replace(value, kind="ratio", unit=column.unit)
+    return replace(value, kind=column.kind)
 
 
 def _next(

@@ -260,7 +260,7 @@ COUNTS = pa.schema(
         pa.field("weight", pa.int64(), nullable=False),
     ]
 )
-"""One row a distinct set of names of a user's rounds (``level`` round) or records (record), and how many have it.
+"""One row a distinct set of names of a user's rounds (``level`` round) or of their records (record), and its rounds.
 
 ``names``: sorted keys of names (``induce.attributes.Name.key``), a line each. Weights of disjoint rounds add.
 """
@@ -313,7 +313,8 @@ SCHEMA_CHANGES = pa.schema(
     ]
 )
 """One row a change of a user's tables, in the order they came: ``discovered``, ``evolved``, ``retyped``, ``narrowed``,
-``merged``, ``dropped``, ``threshold``. ``rounds``: those the user had then; ``added``: the columns that are new, or gone.
+``merged``, ``parted`` (names that a column took are another's now), ``dropped``, ``threshold``. ``rounds``: those the
+user had then; ``added``: the columns that are new, or gone, or the names.
 """
 
 CORRECTIONS = pa.schema(
@@ -323,6 +324,7 @@ CORRECTIONS = pa.schema(
         pa.field(SESSION, pa.string(), nullable=False),
         pa.field(ROUND, pa.string(), nullable=False),
         pa.field(RECORD, pa.int32(), nullable=False),
+        pa.field("table", pa.string(), nullable=False),
         pa.field("column", pa.string(), nullable=False),
         pa.field("names", pa.list_(pa.string()), nullable=False),
         pa.field(VALUE, pa.string()),

@@ -247,7 +247,12 @@ _MERCHANT = re.compile(
 )
 _UNIT = re.compile(r"\bin\s+(hours?|minutes?|km|kilomet(?:er|re)s|miles|met(?:er|re)s)\b", re.IGNORECASE)
 _DEFAULT_UNITS = {"s": "h", "m": "km"}
-_LEAST = re.compile(r"\b(?:least|lowest|fewest|smallest|shortest|cheapest|minimum)\b", re.IGNORECASE)
+_END = re.compile(
+    r"\b(?:(?P<least>least|lowest|fewest|smallest|shortest|cheapest|minimum)"
+    r"|most|highest|largest|biggest|greatest|longest|maximum)\b",
+    re.IGNORECASE,
+)
+"""Which end is asked for: "from most to fewest" begins with the most."""
 _NUMBERS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _COMMON = frozenset(
     ("the", "a", "an", "i", "my", "me", "we", "our", "to", "of", "in", "on", "at", "for", "with", "from", "and", "or")
@@ -385,7 +390,8 @@ class Asked:
         told = re.search(r"\b(" + "|".join([r"\d{1,2}", *_NUMBERS]) + r")\s+(?:dates|days)", self._text, re.IGNORECASE)
         word = told[1].lower() if told else "one"
         n = int(word) if word.isdigit() else 1 + _NUMBERS.index(word)
-        least = operation == "argmin" or _LEAST.search(self._text) is not None
+        end = _END.search(self._text)
+        least = operation == "argmin" or (end is not None and end["least"] is not None)
         found = self._run(tool="rank", column=self._place[1], n=n, descending=not least, where=self._conditions())
         assert isinstance(found, Rows)
         days = found.rows["day"].to_list()

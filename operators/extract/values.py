@@ -59,6 +59,7 @@ _MISSING = re.compile(r"(?:n\s?/\s?a|none|null|nil|nan|tba|tbd|unknown|pending|[
 _YES = {"yes": "true", "true": "true", "no": "false", "false": "false", "y": "true", "on": "true", "off": "false"}
 
 _MAGNITUDES = "thousand|million|mio|billion|mrd|trillion"
+_MINUTES = "(?:minutes?|minuten|mins?|m|мин|分钟|分鐘|分)"
 _BEGINS = r"(?<![\w.,:/'#-])(?<![\w]\s-)"
 _TOKEN = re.compile(
     _BEGINS + r"(?:"
@@ -66,7 +67,10 @@ _TOKEN = re.compile(
     rf"(?P<lb>{NUMBER})\s?(?:lbs?|pounds?)\s(?P<oz>1[0-5]|\d)\s?(?:oz|ounces?)\b|"
     r"(?P<f1>[1-9])\s?(?:ft|feet|foot|')\s?(?P<f2>1[01]|\d)(?:\s?(?:inches|inch|in)\b|\s?\"|''|(?!\w))|"
     # 6 h 12 min, 5h04m, 2 hours and 30 minutes, 1h30
-    rf"(?P<h>{NUMBER})\s?-?(?:hours?|hrs?|h|std|stunden|ч|時間|小时|小時)(?:\.(?=\s?\d))?(?:\s?,?\s?(?:and\s)?(?P<hm>[0-5]?\d)(?:\s?-?(?:minutes?|minuten|mins?|m|мин|分钟|分鐘|分))?(?![A-Za-z]))?"
+    rf"(?P<h>{NUMBER})\s?-?(?:hours?|hrs?|h|std|stunden|ч|時間|小时|小時)(?:\.(?=\s?\d))?"
+    # Behind a comma minutes say that they are: 7 h, 8,000 steps
+    rf"(?:(?:\s?,?\s?(?:and\s)?(?=\d\d?\s?-?{_MINUTES})|\s?(?:and\s)?(?=\d\d?(?![.,]?\d)))"
+    rf"(?P<hm>[0-5]?\d)(?:\s?-?{_MINUTES})?(?![A-Za-z]))?"
     r"(?:\s?(?P<hs>[0-5]?\d)\s?(?:seconds?|secs?|s))?(?![A-Za-z\d])"
     # 12 min 30 s
     r"|(?P<m>\d{1,3})\s?(?:minutes?|mins?|m)\s?(?:and\s)?(?P<ms>[0-5]?\d)\s?(?:seconds?|secs?|s)(?![A-Za-z\d])"

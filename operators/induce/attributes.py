@@ -5,7 +5,7 @@ Names meet in three ways. Their telling words are the same and so is the dimensi
 Or an encoder finds them alike, they measure in the same unit, share no word, and never stand in one record: words that
 share a head (``deep sleep``, ``light sleep``) are kinds of a thing, and what one record tells twice is two things.
 
-Nothing depends on the order in which names came; a name that is added can only join groups, never reorder them.
+Nothing depends on the order in which names came.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from operators.induce.names import DATES, core_words, normal_name
+from operators.induce.names import DATES, UNNAMED, core_words, normal_name
 
 Embed = Callable[[Sequence[str]], NDArray[np.float32]]
 """Texts to unit vectors (n, dim)."""
@@ -76,7 +76,7 @@ class Attribute:
     @property
     def dates_record(self) -> bool:
         """Whether it tells the day of its record."""
-        return self.kind == "date" and any(name.name in DATES for name in self.names)
+        return self.kind == "date" and (self.label in DATES or any(name.name in DATES for name in self.names))
 
 
 def canonical(
@@ -92,11 +92,23 @@ def canonical(
     ``overrides``: a name and the name it stands for, before anything else is looked at. ``embed`` with ``alike_at`` (a
     cosine): names alike in meaning join too; ``together``: the sets of names of single records, which keep these apart.
     """
-    told = {normal_name(key): normal_name(value) for key, value in (overrides or {}).items()}
+    told = _resolved({normal_name(key): normal_name(value) for key, value in sorted((overrides or {}).items())})
     groups = _by_words(sorted(set(names)), told)
     if embed is not None:
         groups = _joined_alike(groups, embed, alike_at, together)
     return tuple(sorted(_labelled(groups, set(told.values())), key=lambda each: each.label))
+
+
+def _resolved(told: Mapping[str, str]) -> dict[str, str]:
+    """Each name with what it stands for in the end; names that stand for each other in a circle stand for the next."""
+    found: dict[str, str] = {}
+    for name, meant in told.items():
+        seen = {name}
+        while meant in told and meant not in seen:
+            seen.add(meant)
+            meant = told[meant]
+        found[name] = meant
+    return found
 
 
 @dataclass(frozen=True)
@@ -106,6 +118,7 @@ class _Group:
     names: tuple[Name, ...]
     why: str
     said: tuple[str, ...]
+    told: bool
 
     def label(self) -> str:
         return min((text for text in self.said), key=lambda text: (len(text), text))
@@ -132,7 +145,9 @@ def _by_words(names: Sequence[Name], told: Mapping[str, str]) -> list[_Group]:
     groups = []
     for key in sorted({*found, *loose}):
         members = tuple(sorted([*found.get(key, []), *loose.get(key, [])]))
-        groups.append(_Group(key[0], key[1], members, _why(key, members, told), tuple(said[name] for name in members)))
+        texts = tuple(said[name] for name in members)
+        by_settings = any(name.name in told or said[name] in told.values() for name in members)
+        groups.append(_Group(key[0], key[1], members, _why(key, members, told), texts, by_settings))
     return groups
 
 
@@ -150,31 +165,42 @@ def _joined_alike(
     groups: Sequence[_Group], embed: Embed, alike_at: float, together: Collection[Collection[Name]]
 ) -> list[_Group]:
     """Groups of one unit, joined where the encoder finds them alike; where one of a joined lot must not, none is."""
-    pairs = [pair for pair in combinations(range(len(groups)), 2) if _may_join(groups[pair[0]], groups[pair[1]])]
-    if not pairs:
-        return list(groups)
-    asked = sorted({at for pair in pairs for at in pair})
-    vectors = dict(zip(asked, embed([groups[at].label() for at in asked]), strict=True))
     apart = _apart(groups, together)
-    # Rounded: the last bits of a cosine differ between machines.
-    alike = {pair: round(float(vectors[pair[0]] @ vectors[pair[1]]), 3) for pair in pairs}
-    links = [pair for pair in pairs if alike[pair] >= alike_at and pair not in apart]
+    alike = {pair: cosine for pair, cosine in _alike(groups, embed, alike_at).items() if pair not in apart}
     joined: list[_Group] = []
-    for lot in _linked(len(groups), links):
+    for lot in _linked(len(groups), alike):
         inner = list(combinations(lot, 2))
-        if len(lot) > 1 and all(pair in alike and pair not in apart for pair in inner):
-            least = min(alike[pair] for pair in links if pair[0] in lot)
-            joined.append(
-                _merged([groups[at] for at in lot], f"alike in meaning ({least:.2f}), in {groups[lot[0]].dimension}")
-            )
+        if len(lot) > 1 and all(_may_join(groups[a], groups[b]) and (a, b) not in apart for a, b in inner):
+            least = min(alike[pair] for pair in inner if pair in alike)
+            why = f"alike in meaning ({least:.2f}), in {groups[lot[0]].dimension}"
+            joined.append(_merged([groups[at] for at in lot], why))
         else:
             joined += [groups[at] for at in lot]
     return joined
 
 
+def _alike(groups: Sequence[_Group], embed: Embed, alike_at: float) -> dict[tuple[int, int], float]:
+    """The pairs of groups that may join and mean as much the same as is asked, with the cosine of their labels."""
+    lots: dict[str, list[int]] = {}
+    for at, group in enumerate(groups):
+        if group.dimension not in ("number", "money", *_WORDY) and not group.told:
+            lots.setdefault(group.dimension, []).append(at)
+    found: dict[tuple[int, int], float] = {}
+    for lot in lots.values():
+        lot = [at for at in lot if any(_may_join(groups[at], groups[other]) for other in lot)]
+        if not lot:
+            continue
+        vectors = embed([groups[at].label() for at in lot])
+        # Rounded: the last bits of a cosine differ between machines.
+        cosines = np.round(np.asarray(vectors, np.float64) @ np.asarray(vectors, np.float64).T, 3)
+        for first, second in np.argwhere(np.triu(cosines >= alike_at, 1)).tolist():
+            if _may_join(groups[lot[first]], groups[lot[second]]):
+                found[lot[first], lot[second]] = float(cosines[first, second])
+    return found
+
+
 def _may_join(first: _Group, second: _Group) -> bool:
-    measured = first.dimension not in ("number", "money", *_WORDY)
-    return measured and first.dimension == second.dimension and not set(first.words) & set(second.words)
+    return first.dimension == second.dimension and not set(first.words) & set(second.words)
 
 
 def _apart(groups: Sequence[_Group], together: Collection[Collection[Name]]) -> set[tuple[int, int]]:
@@ -210,6 +236,7 @@ def _merged(groups: Sequence[_Group], why: str) -> _Group:
         tuple(sorted(name for group in groups for name in group.names)),
         why,
         tuple(text for group in groups for text in group.said),
+        False,
     )
 
 
@@ -236,5 +263,5 @@ RESERVED = frozenset(("order", "time", "day", "session_id", "round_id", "record"
 
 def column_name(text: str) -> str:
     """A name as a column is called: words joined by ``_``."""
-    name = "_".join(text.replace(".", " ").split())
+    name = "_".join(text.replace(".", " ").split()) or UNNAMED
     return f"{name}_told" if name in RESERVED else name

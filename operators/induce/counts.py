@@ -1,7 +1,7 @@
 """Global counting: how often each set of names stands in a round, as weights that add in any order, whatever the sharding.
 
 A transaction is the set of names of one round (AdaMM, Eq. 2). Support is read off the sets (Eq. 3): the state keeps each
-distinct set once, with the number of rounds (and, apart, of records) that have it.
+distinct set once, with the rounds that have it; and, apart, each set of a record, with the rounds that hold such a record.
 """
 
 from __future__ import annotations
@@ -93,7 +93,8 @@ def live(observations: pa.Table) -> pa.Table:
 
 def _sets(named: pl.DataFrame, group: Sequence[str], level: str) -> pl.DataFrame:
     sets = named.group_by(group).agg(pl.col("names").unique().sort().str.join("\n"))
-    return sets.select(TENANT, USER, pl.lit(level).alias("level"), "names", pl.lit(1, pl.Int64).alias("weight"))
+    once = sets.unique([TENANT, USER, ORDER, "names"])  # ten line items of one round are one round with line items
+    return once.select(TENANT, USER, pl.lit(level).alias("level"), "names", pl.lit(1, pl.Int64).alias("weight"))
 
 
 def merge(counts: Iterable[pa.Table]) -> pa.Table:

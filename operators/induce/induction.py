@@ -175,35 +175,46 @@ def _kept(
     changes: list[SchemaChange] = []
     for table in active:
         columns: dict[str, TableColumn] = {}
-        gone: list[str] = []
+        lost: list[str] = []
+        told: list[SchemaChange] = []
         for column in table.columns:
             labels = sorted({label_of[name] for name in column.names if name in label_of})
-            label = min(labels, key=lambda each: (_rank(by_label[each], column), each)) if labels else None
-            if label is None or label in columns:
-                gone.append(column.name)
-                if label is not None:
-                    into, names = columns[label], (*columns[label].names, *column.names)
-                    columns[label] = replace(into, names=tuple(dict.fromkeys(names)))
-                    why = f"{column.name} and {into.name} are one attribute: {by_label[label].why}"
-                    changes.append(_change("merged", table, [into.name], [column.name], why))
+            if not labels:
+                lost.append(column.name)
                 continue
-            columns[label] = column
+            label = min(labels, key=lambda each: (_rank(by_label[each], column), each))
+            told += _parted(table, column, label, label_of)
+            if label in columns:
+                into, names = columns[label], (*columns[label].names, *column.names)
+                columns[label] = replace(into, names=tuple(dict.fromkeys(names)))
+                why = f"{column.name} and {into.name} are one attribute: {by_label[label].why}"
+                told.append(_change("merged", table, [into.name], [column.name], why))
+            else:
+                columns[label] = column
         if not columns:
-            changes.append(_change("dropped", table, [], gone, "none of its attributes is observed any more"))
+            changes.append(_change("dropped", table, [], lost, "none of its attributes is observed any more"))
             continue
-        lost = [name for name in gone if not any(name in each.added for each in changes if each.change == "merged")]
         if lost:
-            changes.append(
-                _change("narrowed", table, [each.name for each in columns.values()], lost, "not observed any more")
-            )
+            left = [each.name for each in columns.values()]
+            told.append(_change("narrowed", table, left, lost, "not observed any more"))
+        changes += told
         kept.append((replace(table, columns=tuple(columns.values())), list(columns)))
     return kept, changes
 
 
-def _rank(attribute: Attribute, column: TableColumn) -> tuple[bool, bool, int]:
-    """Where a column's names are several attributes now: the one it is by kind, then by unit, then by most names."""
+def _parted(table: TableSchema, column: TableColumn, label: str, label_of: Mapping[Name, str]) -> list[SchemaChange]:
+    """That names which the column took are another attribute now: their values leave it."""
+    gone = sorted({name.name for name in column.names if label_of.get(name, label) != label})
+    if not gone:
+        return []
+    others = sorted({label_of[name] for name in column.names if label_of.get(name, label) != label})
+    return [_change("parted", table, [column.name], gone, f"now of {', '.join(others)}, not of {column.name}")]
+
+
+def _rank(attribute: Attribute, column: TableColumn) -> tuple[bool, bool, bool, int]:
+    """Where a column's names are several attributes now: the one called like it, then by kind, by unit, by most names."""
     shared = len(set(attribute.names) & set(column.names))
-    return attribute.kind != column.kind, attribute.unit != column.unit, -shared
+    return attribute.label != column.name, attribute.kind != column.kind, attribute.unit != column.unit, -shared
 
 
 def _change(change: Change, table: TableSchema, columns: Sequence[str], added: Sequence[str], why: str) -> SchemaChange:

@@ -7,6 +7,8 @@ import unicodedata
 from functools import lru_cache
 
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z][a-z])")
+_POSSESSIVE = re.compile(r"(?<=\w)['\u2019]s\b", re.IGNORECASE)
+UNNAMED = "unnamed"
 _LONGEST = 80
 _REMEMBERED = 65_536
 
@@ -15,13 +17,17 @@ _REMEMBERED = 65_536
 def normal_name(name: str) -> str:
     """A name without case, punctuation and width: ``Time-Asleep``, ``timeAsleep`` and ``time asleep`` are one.
 
-    Letters, marks and digits of every script are kept; a name of symbols alone stays as it is. At most 80 characters.
+    Letters, marks and digits of every script are kept; a name of symbols alone stays as it is, a blank one is ``unnamed``.
+    At most 80 characters.
     """
-    text = unicodedata.normalize("NFKC", _CAMEL.sub(" ", name)).casefold()
-    # Category M: vowel points and accents that stand by themselves are part of the word.
-    kept = "".join(letter if letter.isalnum() or unicodedata.category(letter)[0] == "M" else " " for letter in text)
-    found = " ".join(kept.split()) or " ".join(name.split())
-    return found[:_LONGEST].strip()
+    text = _POSSESSIVE.sub("", unicodedata.normalize("NFKC", _CAMEL.sub(" ", name))).casefold()
+    kept: list[str] = []
+    for letter in text:
+        # A vowel point or accent belongs to the letter before it; behind a symbol it only says how that is drawn.
+        marks = unicodedata.category(letter)[0] == "M" and bool(kept) and kept[-1] != " "
+        kept.append(letter if letter.isalnum() or marks else " ")
+    found = " ".join("".join(kept).split()) or " ".join(name.split())
+    return found[:_LONGEST].strip() or UNNAMED
 
 
 def _words(text: str) -> frozenset[str]:
@@ -29,7 +35,7 @@ def _words(text: str) -> frozenset[str]:
 
 
 _FILLERS = _words(
-    """a an the my your our his her their of for in this that today todays today's yesterday yesterdays daily current
+    """a an the my your our his her their of for in this that today yesterday daily current
     latest logged recorded tracked measured value values level levels reading readings measurement figure stat stats
     """
 )

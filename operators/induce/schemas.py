@@ -37,7 +37,7 @@ class Thresholds:
 
     support: int = 3
     all_confidence: float = 0.5
-    ext_confidence: float = 0.5
+    ext_confidence: float = 0.4
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from operators.records import (
     BOX,
+    CONFIDENCE,
     END,
     IMAGE,
     KIND,
@@ -34,7 +35,7 @@ from operators.records import (
     isoformat,
 )
 from operators.tables.columns import AT, CURRENCY, DAY, RAW, Column, TableMeta
-from operators.tables.rows import Placed, Row, Shape, at_day, place, when_told
+from operators.tables.rows import KEY, Placed, Row, Shape, place
 
 BUILD_VERSION = 1
 """Raised when the same observations make other tables."""
@@ -44,6 +45,9 @@ FROM_ROUND = "from_round"
 _TYPES = {"date": pa.date32(), "bool": pa.bool_(), "time": pa.string(), "text": pa.string()}
 _SAMPLES = 5
 _BY, _WHEN = "by", "at"
+_CERTAIN = 2.0
+"""More than any observation's confidence."""
+
 _POINTS = (OBSERVATION, FROM_ROUND, MESSAGE, START, END, IMAGE, MEDIA, BOX)
 _NUMERIC = ("number", "duration", "money", "percent", "ratio")
 
@@ -94,56 +98,50 @@ def build(
     (``records.CORRECTIONS``) go before what was observed.
     """
     shapes = [Shape(spec.name, [(column.name, keys) for column, keys in spec.columns], spec.support) for spec in specs]
-    placed = place(observations, rounds, shapes, date_keys)
-    _correct(placed, rounds, corrections, specs, date_keys)
+    corrected = _corrected(observations, rounds, corrections, specs)
+    placed = place(corrected, rounds, shapes, date_keys)
     return [_built(spec, rows) for spec, rows in zip(specs, placed, strict=True)]
 
 
 # --- what people set right ------------------------------------------------------------------------------------------
 
 
-def _correct(
-    tables: Sequence[list[Placed]],
-    rounds: Sequence[Row],
-    corrections: Sequence[Row],
-    specs: Sequence[Spec],
-    date_keys: frozenset[str],
-) -> None:
-    """Puts each correction into its cell: of the table that has the row, else of the first that has the column."""
-    told = {(row[SESSION], row[ROUND]): row for row in rounds}
+def _corrected(
+    observations: Sequence[Row], rounds: Sequence[Row], corrections: Sequence[Row], specs: Sequence[Spec]
+) -> Sequence[Row]:
+    """The observations with each correction in the place of what its record tells of the attribute.
+
+    So the day of a record follows its corrected date, and a correction goes to whichever table has the record now.
+    """
+    orders = {(row[SESSION], row[ROUND]): row[ORDER] for row in rounds}
+    held = list(observations)
     for correction in corrections:
-        where = (correction[SESSION], correction[ROUND])
-        fitting = [(at, *meant) for at, spec in enumerate(specs) if (meant := _meant(spec, correction))]
-        if where not in told or not fitting:
+        order = orders.get((correction[SESSION], correction[ROUND]))
+        keys = _meant(specs, correction)
+        if order is None or not keys:
             continue
-        place = (*where, correction[RECORD])
-        rows = {at: _row_at(tables[at], place) for at, *_ in fitting}
-        at, column, keys = next((each for each in fitting if rows[each[0]] is not None), fitting[0])
-        row = rows[at]
-        if row is None:
-            moment, day = when_told(told[where])
-            row = Placed(told[where][ORDER], correction[RECORD], *where, moment, day)
-            tables[at].append(row)
-            tables[at].sort(key=lambda each: (each.order, each.record))
-        row.cells[column.name] = correction
-        if not date_keys.isdisjoint(keys) and correction[PARSED]:
-            row.time, row.day = at_day(told[where], correction[PARSED], None)
+        place_ = (order, correction[RECORD])
+        taken = [row for row in held if (row[ORDER], row[RECORD]) == place_ and row[KEY] in keys]
+        held = [row for row in held if (row[ORDER], row[RECORD]) != place_ or row[KEY] not in keys]
+        told = {name: correction[name] for name in (KIND, NUMBER, MEASURE, PARSED, VALUE, _BY, _WHEN, RECORD)}
+        image = taken[0][IMAGE] if taken else None
+        held.append({**told, KEY: keys[0], ORDER: order, IMAGE: image, CONFIDENCE: _CERTAIN})
+    return held
 
 
-def _row_at(rows: Iterable[Placed], place: tuple[str, str, int]) -> Placed | None:
-    return next((row for row in rows if (row.session_id, row.round_id, row.record) == place), None)
-
-
-def _meant(spec: Spec, correction: Row) -> tuple[Column, Sequence[str]] | None:
-    """The column of a correction: the one called so, else one of its kind that takes a name which that one took."""
-    for column, keys in spec.columns:
-        if column.name == correction["column"]:
-            return column, keys
+def _meant(specs: Sequence[Spec], correction: Row) -> Sequence[str]:
+    """The keys of a correction's column: the one so called in its table, in any, or one that took its names."""
+    columns = [(spec.name, column, keys) for spec in specs for column, keys in spec.columns]
     known = set(correction["names"])
-    for column, keys in spec.columns:
-        if column.kind == correction[KIND] and not known.isdisjoint(key.split("\t")[0] for key in keys):
-            return column, keys
-    return None
+    for fits in (
+        lambda table, column, _: (table, column.name) == (correction["table"], correction["column"]),
+        lambda _, column, __: column.name == correction["column"],
+        lambda _, column, keys: column.kind == correction[KIND] and not known.isdisjoint(k.split("\t")[0] for k in keys),
+    ):
+        for each in columns:
+            if fits(*each):
+                return each[2]
+    return ()
 
 
 # --- values ---------------------------------------------------------------------------------------------------------
@@ -167,7 +165,7 @@ def _built(spec: Spec, rows: Sequence[Placed]) -> Built:
         arrays[column.name] = values
         arrays[column.name + RAW] = [None if cell is None else cell[VALUE] for cell in cells]
         if column.kind == "money":
-            arrays[column.name + CURRENCY] = [None if cell is None else cell[MEASURE] for cell in cells]
+            arrays[column.name + CURRENCY] = [cell[MEASURE] if cell and cell[KIND] == "money" else None for cell in cells]
         arrays[column.name + AT] = [None if cell is None else _pointer(cell) for cell in cells]
         samples[column.name] = _sampled(arrays[column.name + RAW])
     table = pa.Table.from_pydict(arrays, schema=arrow_schema(columns))
@@ -230,11 +228,13 @@ def _number(column: Column, cell: Row, scale: float | None) -> float | None:
     number = cell[NUMBER]
     if number is None or not math.isfinite(number):
         return None
-    if column.kind == "money" or _is_measured(column, cell):
+    bare = cell[KIND] == "number" and not cell[MEASURE]
+    if column.kind == "money":
+        return float(number) if bare or cell[KIND] == "money" else None
+    if _is_measured(column, cell):
         return float(number)
-    if cell[KIND] == "number" and not cell[MEASURE]:
-        return None if scale is None else float(number * scale)
-    return None
+    scaled = number * scale if bare and scale is not None else math.inf
+    return float(scaled) if math.isfinite(scaled) else None
 
 
 def _is_measured(column: Column, cell: Row) -> bool:
@@ -249,20 +249,28 @@ _WRITTEN = re.compile(r"\d[\d.,'\u00a0\u202f ]*")
 def _scale_of_bare(column: Column, cells: Sequence[Row | None]) -> float | None:
     """What a bare number of the column is to be multiplied with: as all of the user's values that tell their unit were.
 
-    Who writes ``72.4 kg`` means kilograms by ``72.1``; who writes both kg and lb may mean either.
+    Who writes ``72.4 kg`` means kilograms by ``72.1``; who writes both kg and lb may mean either, and of ``5.250 km`` nobody
+    knows how far it is. What a person set right says nothing of how they write.
     """
     if column.unit is None or column.kind in ("money", "percent") or column.unit in _COUNTED:
         return 1.0
     scales: set[float] | None = None
     for cell in cells:
-        if cell is None or not _is_measured(column, cell) or not cell[NUMBER]:
+        if cell is None or _BY in cell or not _is_measured(column, cell) or not cell[NUMBER]:
             continue
         written = _WRITTEN.findall(cell[VALUE])
-        found = {_rounded(cell[NUMBER] / read) for read in _readings(written[0])} if len(written) == 1 else set()
+        size = abs(cell[NUMBER])
+        found = (
+            {_rounded(size / read) for read in _readings(written[0])} if len(written) == 1 and math.isfinite(size) else set()
+        )
         scales = found if scales is None else scales & found
         if not scales:
             return None
-    return min(scales, key=lambda scale: abs(math.log10(scale))) if scales else None
+    if scales is None or len(scales) > 1:
+        return None
+    (scale,) = scales
+    # 50 °F are not so many times 1 °C: a scale with a shift is none.
+    return scale if column.unit != "°C" or scale == 1.0 else None
 
 
 _COUNTED = frozenset(("steps", "kcal", "bpm", "%"))
@@ -270,15 +278,15 @@ _COUNTED = frozenset(("steps", "kcal", "bpm", "%"))
 
 
 def _readings(written: str) -> Iterable[float]:
-    """What a number as written may be: its separators for thousands, or the last one for decimals."""
+    """What a number as written may be: its last separator that of decimals, or one of thousands."""
     digits = re.sub(r"[\s'\u00a0\u202f]", "", written).rstrip(".,")
-    for text in (digits.replace(",", ""), digits.replace(".", "").replace(",", ".")):
-        try:
-            value = float(text)
-        except ValueError:
-            continue
-        if value > 0:
-            yield value
+    mark = max(digits.rfind("."), digits.rfind(","))
+    whole, part = (digits[:mark], digits[mark + 1 :]) if mark >= 0 else (digits, "")
+    plain = re.sub(r"[.,]", "", whole)
+    texts = [f"{plain}.{part}"] if part else [plain]
+    if len(part) == 3 and plain.strip("0"):
+        texts.append(plain + part)
+    yield from (float(text) for text in texts if float(text or 0) > 0)
 
 
 def _rounded(scale: float) -> float:
@@ -287,12 +295,21 @@ def _rounded(scale: float) -> float:
 
 def _ratios(column: Column, cells: Sequence[Row | None]) -> tuple[Column, list[float | None]]:
     """Ratios out of the largest number that any is out of: 4/5 beside 7/10 is 8/10."""
-    of = [float(str(cell[MEASURE])[1:]) for cell in cells if cell is not None and cell[KIND] == "ratio" and cell[MEASURE]]
-    most = max(of, default=1.0)
+    of = [_out_of(cell) for cell in cells]
+    most = max((number for number in of if number), default=1.0)
     values = [
-        None
-        if cell is None or cell[NUMBER] is None or not cell[MEASURE]
-        else cell[NUMBER] * most / float(str(cell[MEASURE])[1:])
-        for cell in cells
+        cell[NUMBER] * most / number if cell is not None and number else None for cell, number in zip(cells, of, strict=True)
     ]
-    return Column(column.name, column.kind, f"/{most:g}", column.aliases), values
+    finite = [value if value is not None and math.isfinite(value) else None for value in values]
+    return Column(column.name, column.kind, f"/{most:g}", column.aliases), finite
+
+
+def _out_of(cell: Row | None) -> float | None:
+    """What a ratio is out of; None where the cell is none, or out of nothing."""
+    if cell is None or cell[KIND] != "ratio" or cell[NUMBER] is None:
+        return None
+    try:
+        number = float(str(cell[MEASURE]).removeprefix("/"))
+    except ValueError:
+        return None
+    return number if math.isfinite(number) and number > 0 else None

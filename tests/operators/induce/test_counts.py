@@ -63,8 +63,9 @@ def test_a_transaction_is_the_set_of_names_of_one_round(rounds: list[Any]) -> No
         of_round = {name_of(*named).key() for _, named in told}
         for names in [of_round] if of_round else []:
             naive[tenant, user, ROUNDS_LEVEL, "\n".join(sorted(names))] += 1
-        for record in {record for record, _ in told}:
-            names = {name_of(*named).key() for place, named in told if place == record}
+        records = {record for record, _ in told}
+        sets = {frozenset(name_of(*named).key() for place, named in told if place == record) for record in records}
+        for names in sets:
             naive[tenant, user, RECORDS_LEVEL, "\n".join(sorted(names))] += 1
     found = counted(each for order, round_ in enumerate(rounds) for each in rows_of(order, round_))
     assert found.schema.equals(COUNTS)
@@ -227,3 +228,9 @@ def test_the_counts_of_corrected_rounds_are_those_of_rounds_told_right_at_once(t
         stands[order] = stands[corrects] if corrects is not None else order
         right[stands[order]] = attribute
     assert counted(rows).equals(counted(row(order, 0, attribute) for order, attribute in right.items()))
+
+
+def test_a_round_of_many_records_counts_once() -> None:
+    items = [(record, ("item", "text", None)) for record in range(5)]
+    found = counted(rows_of(0, ("t", "anna", items)))
+    assert [(row["level"], row["weight"]) for row in found.to_pylist()] == [(RECORDS_LEVEL, 1), (ROUNDS_LEVEL, 1)]

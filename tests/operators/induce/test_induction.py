@@ -289,7 +289,6 @@ def test_names_that_a_column_took_before_stay_its() -> None:
     assert found.changes == ()
 
 
-@pytest.mark.xfail(strict=True, reason="a column lost of one table goes untold where one of its name was merged in another")
 def test_a_lost_column_is_told_whatever_was_merged_elsewhere() -> None:
     first = (
         TableSchema(
@@ -302,7 +301,6 @@ def test_a_lost_column_is_told_whatever_was_merged_elsewhere() -> None:
     assert told(found) == [("merged", "one", ("x",)), ("narrowed", "two", ("x",))]
 
 
-@pytest.mark.xfail(strict=True, reason="of attributes that its names are now a column takes the first by label, not its own")
 def test_a_column_stays_the_attribute_that_it_is_called() -> None:
     counts = rounds({"sleep+steps": 3, "asleep+steps": 3})
     parted = InduceValues(VALUES.thresholds, {"time asleep": "nap"})
@@ -311,7 +309,6 @@ def test_a_column_stays_the_attribute_that_it_is_called() -> None:
     assert sleep.names == (NAMES["sleep"],)
 
 
-@pytest.mark.xfail(strict=True, reason="a column that no longer takes a name it took loses those values without a word")
 def test_names_that_leave_a_column_are_told() -> None:
     counts = rounds({"sleep+steps": 3, "asleep+steps": 3})
     parted = InduceValues(VALUES.thresholds, {"time asleep": "a nap"})
