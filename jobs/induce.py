@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
 import polars as pl
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from operators.encode.text import TextEncoder
@@ -37,6 +38,7 @@ from operators.records import (
     PRECISION,
     RECORD,
     ROUND,
+    ROUNDS_LEVEL,
     SCHEMA_CHANGES,
     SESSION,
     START,
@@ -155,39 +157,70 @@ def induce_bucket(
     observations = observations.append_column(KEY, keys)
     counts = count(observations, keys)
     corrections = _of_known_rounds(source.corrections, source.rounds)
-    parts = _Parts(
-        _Ranges(observations), _Ranges(counts), _Ranges(corrections), _digests(source, observations, corrections, how)
-    )
-    tables: list[dict[str, Any]] = []
-    changes: list[dict[str, Any]] = []
-    blobs: list[bytes] = []
-    for user in source.users.select([TENANT, USER, "round_start", "rounds"]).to_pylist():
-        scope = (user[TENANT], user[USER])
-        before, log = held.tables(scope), held.changes(scope)
-        changes += log
-        made_of = parts.digests[scope]
-        current = bool(before) and all(row["made_of"] == made_of for row in before)
-        if current or (only is not None and scope not in only):
-            tables += before
-            blobs += held.blobs(before)
-            continue
-        rounds = source.rounds.slice(user["round_start"], user["rounds"]).select(_ROUND_COLUMNS).to_pylist()
-        made = _make(scope, parts, rounds, [schema_of(row) for row in before], how, embed)
-        for schema, built in made.tables:
-            blobs.append(parquet_bytes(built.rows))
-            tables.append(_table_row(scope, schema, built, made_of))
-        changes += [change_row(scope, run_id, len(rounds), change) for change in made.changes]
+    digests = _digests(source, observations, corrections, how)
+    parts = _Parts(_Ranges(observations), _Ranges(counts), _Ranges(corrections), digests)
+    due = {
+        scope
+        for scope, made_of in digests.items()
+        if (held.made_of.get(scope) != made_of and (only is None or scope in only))
+    }
+    made = [
+        _make(scope, parts, _rounds_of(source, user), held.schemas(scope), how, embed, run_id)
+        for user in source.users.select([TENANT, USER, "round_start", "rounds"]).to_pylist()
+        if (scope := (user[TENANT], user[USER])) in due
+    ]
+    staying = digests.keys() - due
+    tables, blobs = _tables_of(held, staying, made)
     pack, starts = write_pack(objects, f"{home}/tables.pack", blobs)
-    placed = [{**row, "start": start, "bytes": len(blob)} for row, start, blob in zip(tables, starts, blobs, strict=True)]
+    sizes = [len(blob) for blob in blobs]
+    tables = _with(_with(tables, "start", starts), "bytes", sizes)
+    changes = _changes_of(held, digests.keys(), made)
     return {
         PACK_FILE: pack,
         COUNTS_FILE: write_table(objects, f"{home}/counts.parquet", counts, COUNTS),
-        TABLES_FILE: write_table(objects, f"{home}/tables.parquet", pa.Table.from_pylist(placed, TABLES), TABLES),
-        CHANGES_FILE: write_table(
-            objects, f"{home}/schema-changes.parquet", pa.Table.from_pylist(changes, SCHEMA_CHANGES), SCHEMA_CHANGES
-        ),
+        TABLES_FILE: write_table(objects, f"{home}/tables.parquet", tables, TABLES),
+        CHANGES_FILE: write_table(objects, f"{home}/schema-changes.parquet", changes, SCHEMA_CHANGES),
         CORRECTIONS_FILE: write_table(objects, f"{home}/corrections.parquet", corrections, CORRECTIONS),
     }
+
+
+def _rounds_of(source: Source, user: Mapping[str, Any]) -> list[dict[str, Any]]:
+    part = source.rounds.slice(user["round_start"], user["rounds"]).select(_ROUND_COLUMNS)
+    return list(part.to_pylist())
+
+
+def _tables_of(held: _Held, staying: Collection[Scope], made: Sequence[_Made]) -> tuple[pa.Table, list[bytes]]:
+    """``records.TABLES`` of all users in order, and the bytes of each: of those who stay as they were, and made anew."""
+    rows = [row for each in made for row in each.rows]
+    fresh = [blob for each in made for blob in each.blobs]
+    kept, kept_blobs = held.staying(staying)
+    both = pa.concat_tables([kept, pa.Table.from_pylist(rows, TABLES)])
+    order = _in_order(both)
+    blobs = [*kept_blobs, *fresh]
+    return both.take(pa.array(order, pa.int64())).combine_chunks(), [blobs[at] for at in order]
+
+
+def _changes_of(held: _Held, known: Collection[Scope], made: Sequence[_Made]) -> pa.Table:
+    """``records.SCHEMA_CHANGES`` of all users who are here, in order."""
+    fresh = pa.Table.from_pylist([row for each in made for row in each.changes], SCHEMA_CHANGES)
+    both = pa.concat_tables([_of_scopes(held.changes, known), fresh])
+    return both.take(pa.array(_in_order(both), pa.int64())).combine_chunks()
+
+
+def _in_order(table: pa.Table) -> list[int]:
+    """Row numbers by tenant and user; of one user as they stand."""
+    frame = pl.DataFrame(pl.from_arrow(table.select([TENANT, USER]))).with_row_index("at")
+    return frame.sort([TENANT, USER, "at"])["at"].to_list()
+
+
+def _of_scopes(table: pa.Table, scopes: Collection[Scope]) -> pa.Table:
+    owners = zip(table[TENANT].to_pylist(), table[USER].to_pylist(), strict=True)
+    return table.filter(pa.array([owner in scopes for owner in owners], pa.bool_()))
+
+
+def _with(table: pa.Table, name: str, values: Sequence[int]) -> pa.Table:
+    at = TABLES.get_field_index(name)
+    return table.set_column(at, TABLES.field(name), pa.array(values, pa.int64()))
 
 
 # --- one user -------------------------------------------------------------------------------------------------------
@@ -195,8 +228,11 @@ def induce_bucket(
 
 @dataclass(frozen=True)
 class _Made:
-    tables: list[tuple[TableSchema, Built]]
-    changes: tuple[SchemaChange, ...]
+    """One user's tables as they go into the store: metadata, bytes, and what changed."""
+
+    rows: list[dict[str, Any]]
+    blobs: list[bytes]
+    changes: list[dict[str, Any]]
 
 
 def _make(
@@ -206,8 +242,11 @@ def _make(
     active: Sequence[TableSchema],
     how: Inducing,
     embed: Embedder,
+    run_id: str,
 ) -> _Made:
     counts = parts.counts.of(scope)
+    if not active and how.shared is None and _seldom(counts, how):
+        return _Made([], [], [])
     if how.shared is not None:
         induced = how.shared.get(scope[0], Induced((), (), ()))
     elif how.evolve:
@@ -221,7 +260,18 @@ def _make(
     built = build(observed, rounds, parts.corrections.of(scope).to_pylist(), specs, dates)
     # Where schemas are a tenant's, a user has those of them that hold something.
     kept = [pair for pair in zip(induced.tables, built, strict=True) if pair[1].meta.rows or how.shared is None]
-    return _Made(kept, () if how.shared is not None else induced.changes)
+    changes = () if how.shared is not None else induced.changes
+    return _Made(
+        [_table_row(scope, schema, table, parts.digests[scope]) for schema, table in kept],
+        [parquet_bytes(table.rows) for _, table in kept],
+        [change_row(scope, run_id, len(rounds), change) for change in changes],
+    )
+
+
+def _seldom(counts: pa.Table, how: Inducing) -> bool:
+    """Whether so few rounds tell anything that nothing can recur often enough."""
+    told = pc.sum(counts.filter(pc.equal(counts["level"], ROUNDS_LEVEL))["weight"]).as_py() or 0
+    return bool(told < how.values.thresholds.support)
 
 
 def _column(column: TableColumn) -> tuple[Column, list[str]]:
@@ -249,6 +299,8 @@ def _table_row(scope: Scope, schema: TableSchema, built: Built, made_of: str) ->
         "support": schema.support,
         "all_confidence": schema.all_confidence,
         "rows": built.meta.rows,
+        "start": 0,
+        "bytes": 0,
         "made_of": made_of,
     }
 
@@ -329,12 +381,15 @@ def _of_known_rounds(corrections: pa.Table, rounds: pa.Table) -> pa.Table:
 
 
 class _Held:
-    """The tables of the bucket as it was, by user; their bytes are read when first wanted."""
+    """The tables of the bucket as it was; their bytes are read when first wanted."""
 
     def __init__(self, tables: pa.Table, changes: pa.Table, pack: Callable[[], bytes]) -> None:
-        self._tables, self._changes = _Ranges(tables), _Ranges(changes)
+        self.changes = changes
+        self._tables = tables
+        self._ranges = _Ranges(tables)
         self._read = pack
-        self._pack: bytes | None = None
+        rows = zip(*(tables[name].to_pylist() for name in (TENANT, USER, "made_of")), strict=True)
+        self.made_of = {(tenant, user): made_of for tenant, user, made_of in rows}
 
     @classmethod
     def of(cls, objects: ObjectStore, base: BucketFiles | None) -> _Held:
@@ -347,17 +402,15 @@ class _Held:
             lambda: read_part(objects, pack, 0, pack.bytes),
         )
 
-    def tables(self, scope: Scope) -> list[dict[str, Any]]:
-        return list(self._tables.of(scope).to_pylist())
+    def schemas(self, scope: Scope) -> list[TableSchema]:
+        return [schema_of(row) for row in self._ranges.of(scope).to_pylist()]
 
-    def changes(self, scope: Scope) -> list[dict[str, Any]]:
-        return list(self._changes.of(scope).to_pylist())
-
-    def blobs(self, tables: Sequence[Mapping[str, Any]]) -> Iterator[bytes]:
-        for row in tables:
-            if self._pack is None:
-                self._pack = self._read()
-            yield self._pack[row["start"] : row["start"] + row["bytes"]]
+    def staying(self, scopes: Collection[Scope]) -> tuple[pa.Table, list[bytes]]:
+        """The tables of those users, and the bytes of each."""
+        tables = _of_scopes(self._tables, scopes)
+        pack = self._read() if len(tables) else b""
+        places = zip(tables["start"].to_pylist(), tables["bytes"].to_pylist(), strict=True)
+        return tables, [pack[start : start + length] for start, length in places]
 
 
 def shared_schemas(objects: ObjectStore, snapshot: Snapshot) -> dict[str, Induced]:

@@ -70,6 +70,7 @@ class ReinduceReport:
     tables: int
     changes: tuple[Mapping[str, Any], ...]
     seconds: float
+    startup_seconds: float
 
 
 def reinduce(
@@ -98,6 +99,7 @@ def reinduce(
         num_cpus=settings.ray.num_cpus,
         object_store_bytes=settings.ray.object_store_mb << 20,
     ):
+        job.startup = time.monotonic() - began
         return job.work(began, here=False)
 
 
@@ -108,6 +110,7 @@ class _Job:
     watch: Watch
     run_id: str
     only: Collection[tuple[str, str]] | None
+    startup: float = 0.0
     built: dict[tuple[str, str], dict[str, Any]] = field(default_factory=dict)
     """By a bucket's revision and how its tables were made: what an overtaken commit need not do again."""
 
@@ -159,7 +162,7 @@ class _Job:
     ) -> ReinduceReport:
         tables = sum(bucket["tables"] for bucket in built)
         seconds = time.monotonic() - began
-        return ReinduceReport(snapshot.version, published, len(built), tables, tuple(changes), seconds)
+        return ReinduceReport(snapshot.version, published, len(built), tables, tuple(changes), seconds, self.startup)
 
     # --- schemas that a tenant's users have in common ---
 
@@ -300,9 +303,8 @@ def rebuilt(
     source = source_of(objects, bucket, corrections)
     made = induce_bucket(objects, home, source, bucket, how, embed, run_id=run_id, only=only)
     before, after = (read_table(objects, files[TABLES_FILE]) for files in (bucket.files, made))
-    told = _told(before)
-    others = [row for row in _told(after) if row not in told]
-    gone = len(before) + len(others) - len(after)
+    others = _told(after, before) - _told(before, after)
+    gone = _names(before) - _names(after)
     log = read_table(objects, made[CHANGES_FILE]).to_pylist()
     # Where only some users' tables were made anew, those of the others may still be of other settings.
     induction_ = how.fingerprint if only is None else bucket.induction
@@ -311,11 +313,22 @@ def rebuilt(
         "bucket": number,
         "of": bucket.revision,
         "files": bucket_to_dict(files),
-        "tables": len(others) + max(gone, 0),
+        "tables": len(others) + len(gone),
         "changes": [change for change in log if change["run_id"] == run_id],
     }
 
 
-def _told(tables: pa.Table) -> list[str]:
-    rows = tables.drop_columns(["start"]).to_pylist()
-    return [json.dumps(row, sort_keys=True, default=str) for row in rows]
+def _told(tables: pa.Table, beside: pa.Table) -> set[str]:
+    """All that is said of the tables that may be others than those ``beside``: they were made of something else."""
+    same = set(_made_of(tables)) & set(_made_of(beside))
+    rows = tables.filter(pa.array([each not in same for each in _made_of(tables)], pa.bool_()))
+    plain = rows.drop_columns(["start", "made_of"]).to_pylist()
+    return {json.dumps(row, sort_keys=True, default=str) for row in plain}
+
+
+def _made_of(tables: pa.Table) -> list[tuple[str, ...]]:
+    return list(zip(*(tables[name].to_pylist() for name in (TENANT, USER, "table", "made_of")), strict=True))
+
+
+def _names(tables: pa.Table) -> set[tuple[str, ...]]:
+    return set(zip(*(tables[name].to_pylist() for name in (TENANT, USER, "table")), strict=True))

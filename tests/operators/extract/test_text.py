@@ -37,7 +37,10 @@ def records(text: str) -> list[dict[str, object]]:
     ("text", "expected"),
     [
         # sentences
-        ("Slept 7 h, 8,000 steps, 2,000 kcal", [("sleep", "7 h", 25200), ("steps", "8,000 steps", 8000), ("calories", "2,000 kcal", 2000)]),
+        (
+            "Slept 7 h, 8,000 steps, 2,000 kcal",
+            [("sleep", "7 h", 25200), ("steps", "8,000 steps", 8000), ("calories", "2,000 kcal", 2000)],
+        ),
         ("Slept 6 h 12 min", [("sleep", "6 h 12 min", 22320)]),
         ("I have slept 7 hours.", [("sleep", "7 hours", 25200)]),
         ("I slept seven and a half hours", [("sleep", "seven and a half hours", 27000)]),
