@@ -30,14 +30,20 @@ say "3. What was observed: in words, on a screenshot, on a receipt"
 run observations --user mira --round 2025-11-10-log:1 --store "$STORE"
 run observations --picture sample/histories/pictures/tomas-2025-11-29-receipt.jpg
 
-say "4. Ask: which rounds of a user's history answer this?"
+say "4. What keeps coming back became tables: questions over all records are computed"
+run tables --user mira --store "$STORE"
+run compute activity avg sleep --by month --user mira --store "$STORE"
+run rank activity steps --top 3 --user mira --store "$STORE"
+run compute receipts sum total --by merchant --user tomas --store "$STORE"
+
+say "5. Ask: which rounds of a user's history answer this?"
 run search "which food can Pixel not eat?" --user mira --store "$STORE" --k 3
 run search "what was the problem with the clicking bike?" --user tomas --store "$STORE" --k 3
 run search "who fixed the dripping ceiling?" --user aiko --store "$STORE" --k 2
 run search "肉じゃがの作り方" --user aiko --store "$STORE" --k 1
 
-say "5. One conversation in full"
+say "6. One conversation in full"
 run show mira 2026-01-14-broken-wrist --store "$STORE"
 
-say "6. The same histories again: nothing is added, no version is published"
+say "7. The same histories again: nothing is added, no version is published"
 run backfill sample/histories --store "$STORE"

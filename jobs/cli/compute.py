@@ -125,7 +125,11 @@ def _compared(found: Compared) -> dict[str, Any]:
 
 def _print_computed(found: Computed) -> None:
     if found.groups:
-        numbers = [(text_of(group.key) or "no day", group.value, group.unit, group.n) for group in found.groups]
+        missing = "no day" if found.by in ("day", "week", "month", "year") else "none"
+        numbers = [
+            (missing if group.key is None else text_of(group.key) or "", group.value, group.unit, group.n)
+            for group in found.groups
+        ]
         print_bars([(key, value, shown(value, unit), n) for key, value, unit, n in numbers], found.by or "")
     elif found.empty:
         print("no records" if found.value is None else f"{found.value} (no records)")
@@ -149,7 +153,7 @@ def shown(value: Any, unit: str | None) -> str:
     """A result for people: ``6 h 24 min (23,040 s)``, ``5,200 m``, ``2024-05-08``."""
     if value is None or isinstance(value, str | bool | date):
         return printable(text_of(value) or "")
-    text = f"{value:,.10g}"
+    text = f"{value:,.10g}" if value == round(value) else f"{value:,.2f}" if abs(value) >= 1 else f"{value:.4g}"
     told = f"{text}{unit if unit and unit.startswith('/') else f' {unit or str()}'}".strip()
     if unit != "s":
         return told
