@@ -201,27 +201,51 @@ def extract(
 
 def mine(
     itemsets: Annotated[
-        Path, typer.Option("--itemsets", metavar="DIR", help="Folder with online-retail.txt and T10I4D100K.dat.")
-    ],
+        Path | None,
+        typer.Option("--itemsets", metavar="DIR", help="Folder with online-retail.txt and T10I4D100K.dat."),
+    ] = None,
     repeat: Annotated[int, typer.Option("--repeat", min=1, metavar="R", help="Times everything is measured.")] = 5,
     patience: Annotated[
         float, typer.Option("--patience", min=0.1, metavar="S", help="Seconds after which another miner is given up.")
     ] = 60.0,
+    users: Annotated[
+        int, typer.Option("--users", min=0, metavar="N", help="Also induce the tables of so many invented users.")
+    ] = 0,
+    rounds: Annotated[int, typer.Option("--rounds", min=1, metavar="N", help="Rounds of each of them.")] = 20,
+    buckets: Annotated[int, typer.Option("--buckets", min=1, metavar="N", help="Buckets they are spread over.")] = 256,
+    append: Annotated[
+        float, typer.Option("--append", min=0.0, max=1.0, metavar="P", help="Share of them that tell as much again.")
+    ] = 0.01,
+    temp: TempOption = None,
+    config: ConfigOption = None,
     figures: FiguresOption = None,
 ) -> None:
     """Seconds to find the itemsets of public transactions by support and all-confidence, beside mlxtend and PyFIM.
 
     The others know support alone: theirs are filtered afterwards, and compared. Where one is not installed
-    (pip install 'mnemosaic[bench]') the table says so.
+    (pip install 'mnemosaic[bench]') the table says so. With --users: rounds counted a second, tables induced on Ray, and
+    what an append costs of that.
     """
+    if itemsets is None and users == 0:
+        raise UsageError("name what to measure: --itemsets, --users or both")
     from jobs.bench.machine import machine
-    from jobs.bench.mine import measure_itemsets
-    from jobs.cli.bench_tables import print_itemsets
+    from jobs.cli.bench_tables import print_induce, print_itemsets
 
     host = machine()
-    rows = measure_itemsets(itemsets, repeat=repeat, patience=patience, tell=note)
-    print_itemsets(rows)
-    _close("mine", host, {"itemsets": [asdict(row) for row in rows]}, figures)
+    found: dict[str, Any] = {}
+    if itemsets is not None:
+        from jobs.bench.mine import measure_itemsets
+
+        rows = measure_itemsets(itemsets, repeat=repeat, patience=patience, tell=note)
+        print_itemsets(rows)
+        found["itemsets"] = [asdict(row) for row in rows]
+    if users:
+        from jobs.bench.induce import measure_induce
+
+        induced = measure_induce(users, rounds, buckets, load_settings(config), append=append, temp=temp, tell=note)
+        print_induce(induced)
+        found["induce"] = asdict(induced)
+    _close("mine", host, found, figures)
 
 
 def answers(

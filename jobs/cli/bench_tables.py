@@ -12,6 +12,7 @@ from jobs.cli.output import note, print_facts, print_table, printable
 if TYPE_CHECKING:
     from jobs.bench.answers import AnswersFigures
     from jobs.bench.extract import ExtractFigures, Share
+    from jobs.bench.induce import InduceFigures
     from jobs.bench.ingest import IngestFigures
     from jobs.bench.mine import ItemsetRow
     from jobs.bench.readers import ReaderFigures
@@ -243,6 +244,27 @@ def print_extract(found: ExtractFigures) -> None:
         scaled = speed.all_readers / speed.one_reader
         facts.append((f"{speed.readers} readers at once", f"{speed.all_readers:.2f} pictures/s, {scaled:.2f} x one"))
     print_facts(facts)
+
+
+def print_induce(found: InduceFigures) -> None:
+    """What induction took of invented users, and what an append took of that."""
+    peaks = found.peaks
+    print_facts(
+        [
+            ("users", found.users),
+            ("rounds", f"{found.rounds:,} ({found.observations:,} observations, {found.buckets:,} buckets)"),
+            ("counted", f"{found.count_rounds_per_second:,.0f} rounds/s, one process"),
+            (
+                "induced",
+                f"{found.full_seconds:.1f} s, {found.full_rounds_per_second:,.0f} rounds/s, {found.tables:,} tables",
+            ),
+            (
+                "appended",
+                f"{found.appended_rounds:,} rounds in {found.append_seconds:.1f} s: {found.append_share:.1%} of that",
+            ),
+            ("memory", f"driver {peaks.driver_own:,.0f} MiB, largest worker {peaks.worker_own:,.0f} MiB, of their own"),
+        ]
+    )
 
 
 def print_itemsets(rows: Sequence[ItemsetRow]) -> None:
