@@ -67,6 +67,7 @@ def _status(snapshot: Snapshot) -> dict[str, Any]:
         "units": counts.units,
         "pictures": counts.pictures,
         "observations": snapshot.observations,
+        "tables": snapshot.tables,
         "quarantined": snapshot.quarantined,
         "content_digest": snapshot.content_digest,
         "buckets": snapshot.spec.buckets,
