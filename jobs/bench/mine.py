@@ -19,7 +19,8 @@ from typing import Any
 
 from jobs.bench.figures import Spread, seconds_of
 from operators.errors import UsageError
-from operators.induce.mine import Itemset, Transactions, all_confidence, mine
+from operators.induce.mine import mine
+from operators.induce.transactions import Itemset, Transactions, all_confidence
 
 Tell = Callable[[str], None]
 Sets = list[list[int]]

@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from operators.errors import MiningBudget
-from operators.induce.mine import Transactions, mine_maximal
+from operators.induce.maximal import mine_maximal
+from operators.induce.transactions import Transactions
 
 N = TypeVar("N", bound=Hashable)
 

@@ -16,19 +16,10 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from operators.errors import InductionError, MiningBudget
-from operators.induce import mine as module
-from operators.induce.mine import (
-    Itemset,
-    Transactions,
-    all_confidence,
-    components,
-    mine,
-    mine_component,
-    mine_maximal,
-    pair_graph,
-    split,
-    supports,
-)
+from operators.induce.maximal import mine_maximal
+from operators.induce.mine import mine, mine_component
+from operators.induce.pairs import components, pair_graph, split
+from operators.induce.transactions import Itemset, Transactions, all_confidence, supports
 
 ITEMS = 7
 SETS = st.lists(st.tuples(st.frozensets(st.integers(0, ITEMS - 1)), st.integers(0, 40)), max_size=30)
@@ -100,7 +91,7 @@ def test_mining_is_brute_force(
 ) -> None:
     expected = by_force(sets, min_support, min_all_conf)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "_DENSE", dense)
+        patch.setattr("operators.induce.pairs._DENSE", dense)
         assert mine(built(sets), min_support=min_support, min_all_conf=min_all_conf) == expected
     shortest = mine(built(sets), min_support=min_support, min_all_conf=min_all_conf, longest=3)
     assert shortest == [one for one in expected if len(one.items) <= 3]
@@ -190,7 +181,7 @@ def test_the_pairs_are_those_of_a_full_count(
     ]
     transactions = Transactions.of(sets, weights, 60)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "_DENSE", dense)
+        patch.setattr("operators.induce.pairs._DENSE", dense)
         graph = pair_graph(transactions, min_support=min_support, min_all_conf=min_all_conf)
     assert list(zip(graph.first.tolist(), graph.second.tolist(), graph.supports.tolist(), strict=True)) == expected
 
@@ -208,12 +199,14 @@ def skewed(seed: int, sets: int, items: int) -> list[list[int]]:
     return found
 
 
-@pytest.mark.parametrize("name", ["_PAIRS", "_BLOCK", "_MOST_WORDS", "_DENSE", "_SPARED"])
+@pytest.mark.parametrize(
+    "name", ["pairs._PAIRS", "pairs.BLOCK", "mine.BLOCK", "pairs._MOST_WORDS", "pairs._DENSE", "pairs._SPARED"]
+)
 def test_how_the_work_is_cut_does_not_matter(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     transactions = Transactions.of(skewed(1, 400, 60))
     expected = mine(transactions, min_support=8, min_all_conf=0.3)
     assert max(len(one.items) for one in expected) > 3
-    monkeypatch.setattr(module, name, 0)
+    monkeypatch.setattr(f"operators.induce.{name}", 0)
     assert mine(transactions, min_support=8, min_all_conf=0.3) == expected
 
 
@@ -226,7 +219,7 @@ def test_many_rare_items_are_counted_without_a_table_of_all_pairs() -> None:
 
 
 def test_equal_hashes_do_not_make_sets_equal(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_mixed", lambda numbers: numbers * np.uint64(0))
+    monkeypatch.setattr("operators.induce.transactions._mixed", lambda numbers: numbers * np.uint64(0))
     transactions = Transactions.of([[0, 1], [0, 2], [0, 1], [1, 2], [0]], [1, 2, 3, 4, 5])
     (part,) = split(transactions, [(0, 1, 2)])
     held: Counter[tuple[int, ...]] = Counter()
