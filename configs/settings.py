@@ -118,6 +118,8 @@ class InduceSettings(Section):
     scope: Literal["user", "tenant"] = "user"
     """Whose rounds are counted together: each user's own, or all of a tenant's users', who then share their schemas.
     Either way a table holds one user's records."""
+    tenant_users: Positive = 2
+    """Users of a tenant who must tell a name before it is in a schema that all see (scope ``tenant`` only)."""
     in_backfill: bool = True
     """Whether a backfill discovers and evolves tables (scope ``user`` only); else ``mnemosaic reinduce`` alone does."""
     support: Positive = 3

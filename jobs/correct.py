@@ -15,11 +15,11 @@ import polars as pl
 import pyarrow as pa
 
 from configs.settings import Settings
-from jobs.induce import Embedder, Inducing, held_corrections, shared_schemas
+from jobs.induce import Embedder, Inducing, held_corrections
 from jobs.reinduce import rebuilt
 from operators.encode.text import encoder_of
 from operators.errors import CommitConflict, StoreUnavailable, ToolError, UsageError
-from operators.memory import open_store
+from operators.memory import Memory, open_store
 from operators.memory import read_value as read
 from operators.records import (
     CORRECTIONS,
@@ -48,7 +48,10 @@ _LONGEST_PAUSE = 2.0
 
 @dataclass(frozen=True)
 class CorrectRequest:
-    """Which cell holds what: ``value`` None empties it. ``by``: who says so. ``session`` where a round's id needs it."""
+    """Which cell holds what: ``value`` None empties it. ``by``: who says so. ``session`` where a round's id needs it.
+
+    ``undo``: what was said of the cell is taken back; it holds what was observed.
+    """
 
     store: str
     tenant: str
@@ -60,6 +63,7 @@ class CorrectRequest:
     by: str
     record: int = 0
     session: str | None = None
+    undo: bool = False
 
 
 @dataclass(frozen=True)
@@ -84,11 +88,14 @@ def correct(request: CorrectRequest, settings: Settings) -> Corrected:
     tenant, user = require_scope(request.tenant, request.user)
     if not request.by.strip():
         raise UsageError("a correction names who makes it: pass --by")
+    for text in (request.by, request.value or ""):
+        if not _encodable(text):
+            raise UsageError("a correction is of valid Unicode: a byte or half a character in it is none")
     objects = open_objects(request.store)
     for attempt in range(settings.commit.attempts):
         base = load_snapshot(objects, latest_version(objects))
         row, before, table = _row(request, base.version)
-        snapshot = _next(objects, settings, base, (tenant, user), row)
+        snapshot = _next(objects, settings, base, (tenant, user), row, request.undo)
         try:
             publish(objects, snapshot)
         except CommitConflict:
@@ -107,6 +114,7 @@ def _row(request: CorrectRequest, version: int) -> tuple[dict[str, Any], str | N
         raise ToolError(f"{column.name!r} tells where a record stands and is not corrected")
     session, round_id = _round(memory.rounds(request.user), request)
     value = None if request.value is None else _value(column, request.value)
+    _require_record(memory, request, session, round_id)
     cell = table.frame.filter(
         (pl.col(SESSION) == session) & (pl.col(ROUND) == round_id) & (pl.col(RECORD) == request.record)
     )
@@ -128,7 +136,27 @@ def _row(request: CorrectRequest, version: int) -> tuple[dict[str, Any], str | N
         "at": datetime.now(UTC),
     }
     before = cell[f"{column.name}.raw"][0] if len(cell) else None
+    if request.undo and _without(memory.table_corrections(request.user).to_arrow().cast(CORRECTIONS), told).num_rows == (
+        len(memory.table_corrections(request.user))
+    ):
+        raise UsageError("nobody has corrected this cell: there is nothing to take back")
     return dict(told), before, table.meta.name
+
+
+def _require_record(memory: Memory, request: CorrectRequest, session: str, round_id: str) -> None:
+    """UsageError for a record that the round does not have; every round has a first one."""
+    here = (pl.col(SESSION) == session) & (pl.col(ROUND) == round_id) & (pl.col(RECORD) == request.record)
+    tables = (memory.table(request.user, each.name).frame for each in memory.tables(request.user))
+    if request.record != 0 and not any(len(frame.filter(here)) for frame in tables):
+        raise UsageError(f"the round has no record {request.record}: `mnemosaic table` shows the records of its rows")
+
+
+def _encodable(text: str) -> bool:
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _names(column: Column) -> list[str]:
@@ -158,15 +186,15 @@ def _value(column: Column, text: str) -> Value:
 
 
 def _next(
-    objects: ObjectStore, settings: Settings, base: Snapshot, scope: tuple[str, str], row: Mapping[str, Any]
+    objects: ObjectStore, settings: Settings, base: Snapshot, scope: tuple[str, str], row: Mapping[str, Any], undo: bool
 ) -> Snapshot:
     number = bucket_of(*scope, base.spec.buckets)
     bucket = base.buckets[number]
-    held = held_corrections(objects, bucket)
-    corrections = pa.concat_tables([_without(held, row), pa.Table.from_pylist([dict(row)], CORRECTIONS)])
-    induce = settings.induce
-    how = Inducing(induce.values(), False, shared_schemas(objects, base) if induce.scope == "tenant" else None)
+    said = [] if undo else [pa.Table.from_pylist([dict(row)], CORRECTIONS)]
+    corrections = pa.concat_tables([_without(held_corrections(objects, bucket), row), *said])
     run_id = f"correct-{uuid.uuid4().hex[:16]}"
+    # The tables' own schemas, whatever the settings of this call are: a correction is of a cell, and of nothing else.
+    how = Inducing(settings.induce.values(), as_held=True)
     embed = Embedder(partial(encoder_of, base.spec.encoder))
     made = rebuilt(objects, run_id, number, bucket, how, embed, {scope}, corrections)
     return replace(

@@ -82,12 +82,14 @@ _LOOKS_BESIDE = [SESSION, ROUND]
 class Inducing:
     """How tables are made. ``evolve``: discover and evolve; else the tables there are take what fits them.
 
-    ``shared``: by tenant, the schemas that its users have in common, None where each user has their own.
+    ``shared``: by tenant, the schemas that its users have in common, None where each user has their own. ``as_held``: with
+    the schemas that a user's tables have, to the letter, whatever the rest says: where only their cells may change.
     """
 
     values: InduceValues
     evolve: bool = True
     shared: Mapping[str, Induced] | None = None
+    as_held: bool = False
 
     @property
     def fingerprint(self) -> str:
@@ -158,6 +160,8 @@ def induce_bucket(
     counts = count(observations, keys)
     corrections = _of_known_rounds(source.corrections, source.rounds)
     digests = _digests(source, observations, corrections, how)
+    if how.as_held:
+        digests = {scope: _as_before(made_of, held.made_of.get(scope)) for scope, made_of in digests.items()}
     parts = _Parts(_Ranges(observations), _Ranges(counts), _Ranges(corrections), digests)
     due = {
         scope
@@ -165,7 +169,7 @@ def induce_bucket(
         if (held.made_of.get(scope) != made_of and (only is None or scope in only))
     }
     made = [
-        _make(scope, parts, _rounds_of(source, user), held.schemas(scope), how, embed, run_id)
+        _make(scope, parts, _rounds_of(source, user), held.rows(scope), how, embed, run_id)
         for user in source.users.select([TENANT, USER, "round_start", "rounds"]).to_pylist()
         if (scope := (user[TENANT], user[USER])) in due
     ]
@@ -239,22 +243,26 @@ def _make(
     scope: Scope,
     parts: _Parts,
     rounds: Sequence[Mapping[str, Any]],
-    active: Sequence[TableSchema],
+    held: Sequence[Mapping[str, Any]],
     how: Inducing,
     embed: Embedder,
     run_id: str,
 ) -> _Made:
     counts = parts.counts.of(scope)
+    active = [schema_of(row) for row in held]
     if not active and how.shared is None and _seldom(counts, how):
         return _Made([], [], [])
-    if how.shared is not None:
+    if how.as_held:
+        induced = Induced((), tuple(active), ())
+    elif how.shared is not None:
         induced = how.shared.get(scope[0], Induced((), (), ()))
     elif how.evolve:
         induced = induction(counts, active, how.values, embed)
     else:
         induced = as_they_are(counts, active, how.values, embed)
     dated = (attribute for attribute in induced.attributes if attribute.dates_record)
-    dates = frozenset(name.key() for attribute in dated for name in attribute.names)
+    names = (name.key() for attribute in dated for name in attribute.names)
+    dates = frozenset(held[0]["dates"] if how.as_held and held else names)
     specs = [Spec(schema.name, [_column(column) for column in schema.columns], schema.support) for schema in induced.tables]
     observed = parts.observations.of(scope).select(_CELL_COLUMNS).to_pylist()
     built = build(observed, rounds, parts.corrections.of(scope).to_pylist(), specs, dates)
@@ -262,7 +270,7 @@ def _make(
     kept = [pair for pair in zip(induced.tables, built, strict=True) if pair[1].meta.rows or how.shared is None]
     changes = () if how.shared is not None else induced.changes
     return _Made(
-        [_table_row(scope, schema, table, parts.digests[scope]) for schema, table in kept],
+        [_table_row(scope, schema, table, sorted(dates), parts.digests[scope]) for schema, table in kept],
         [parquet_bytes(table.rows) for _, table in kept],
         [change_row(scope, run_id, len(rounds), change) for change in changes],
     )
@@ -279,7 +287,7 @@ def _column(column: TableColumn) -> tuple[Column, list[str]]:
     return Column(column.name, column.kind, column.unit, aliases), [name.key() for name in column.names]  # type: ignore[arg-type]
 
 
-def _table_row(scope: Scope, schema: TableSchema, built: Built, made_of: str) -> dict[str, Any]:
+def _table_row(scope: Scope, schema: TableSchema, built: Built, dates: list[str], made_of: str) -> dict[str, Any]:
     columns = [
         {
             "name": column.name,
@@ -301,6 +309,7 @@ def _table_row(scope: Scope, schema: TableSchema, built: Built, made_of: str) ->
         "rows": built.meta.rows,
         "start": 0,
         "bytes": 0,
+        "dates": dates,
         "made_of": made_of,
     }
 
@@ -356,9 +365,14 @@ def _digests(source: Source, observations: pa.Table, corrections: pa.Table, how:
     found: dict[Scope, str] = {}
     for tenant, user in zip(source.users[TENANT].to_pylist(), source.users[USER].to_pylist(), strict=True):
         told = [str(each.get((tenant, user), 0)) for each in sums]
-        text = "|".join((*told, source.extraction, fingerprints[tenant]))
-        found[tenant, user] = hashlib.sha256(text.encode()).hexdigest()[:32]
+        text = "|".join((*told, source.extraction))
+        found[tenant, user] = f"{fingerprints[tenant]}-{hashlib.sha256(text.encode()).hexdigest()[:32]}"
     return found
+
+
+def _as_before(made_of: str, before: str | None) -> str:
+    """The digest of what tables are made of now, behind how they were made before."""
+    return made_of if before is None else f"{before.partition('-')[0]}-{made_of.partition('-')[2]}"
 
 
 def _hashed(table: pa.Table, columns: Sequence[str]) -> dict[Scope, int]:
@@ -402,8 +416,8 @@ class _Held:
             lambda: read_part(objects, pack, 0, pack.bytes),
         )
 
-    def schemas(self, scope: Scope) -> list[TableSchema]:
-        return [schema_of(row) for row in self._ranges.of(scope).to_pylist()]
+    def rows(self, scope: Scope) -> list[dict[str, Any]]:
+        return list(self._ranges.of(scope).to_pylist())
 
     def staying(self, scopes: Collection[Scope]) -> tuple[pa.Table, list[bytes]]:
         """The tables of those users, and the bytes of each."""

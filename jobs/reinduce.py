@@ -33,10 +33,11 @@ from jobs.induce import (
 from jobs.stages import RESULTS, Resources, Stage, Work, cluster, through
 from jobs.watch import Progress, Watch
 from operators.encode.text import TextEncoder, encoder_of
-from operators.errors import CommitConflict, StoreUnavailable
-from operators.induce.counts import merge, pooled
+from operators.errors import CommitConflict, StoreUnavailable, UsageError
+from operators.induce.counts import merge, pooled, told_by
 from operators.induce.induction import Induced, TableSchema, induction
 from operators.records import COUNTS, SCHEMA_CHANGES, TABLES, TENANT, USER, bucket_of, require_scope
+from operators.store.buckets import list_users
 from operators.store.commit import latest_version, load_snapshot, publish
 from operators.store.manifest import (
     CHANGES_FILE,
@@ -82,16 +83,16 @@ def reinduce(
     users: Sequence[str] | None = None,
     ray_address: str | None = None,
 ) -> ReinduceReport:
-    """Re-induce a store's tables, of ``users`` of ``tenant`` alone where they are named; publish a version if any changed.
+    """Re-induce a store's tables, of ``tenant`` or of ``users`` of it alone where named; publish a version if any changed.
 
     A commit that another writer overtakes is built again on the newer version: nothing of theirs is lost. ScopeError for
-    users without tenant; StoreUnavailable where every attempt was overtaken.
+    users without tenant; UsageError for users who are not there; StoreUnavailable where every attempt was overtaken.
     """
     began = time.monotonic()
     objects = open_objects(store)
-    only = None if users is None else {require_scope(tenant, user) for user in users}
-    job = _Job(objects, settings, Watch(progress), f"reinduce-{uuid.uuid4().hex[:16]}", only)
     base = load_snapshot(objects, latest_version(objects))
+    only = _named(objects, base, tenant, users)
+    job = _Job(objects, settings, Watch(progress), f"reinduce-{uuid.uuid4().hex[:16]}", only)
     if sum(bucket.counts.rounds for bucket in job.chosen(base).values()) <= _FEW_ROUNDS:
         return job.work(began, here=True)
     with cluster(
@@ -101,6 +102,19 @@ def reinduce(
     ):
         job.startup = time.monotonic() - began
         return job.work(began, here=False)
+
+
+def _named(
+    objects: ObjectStore, base: Snapshot, tenant: str | None, users: Sequence[str] | None
+) -> set[tuple[str, str]] | None:
+    """Whose tables are asked for; None for everybody's."""
+    if users is None and tenant is None:
+        return None
+    asked = None if users is None else {require_scope(tenant, user) for user in users}
+    known = {(str(tenant), user) for user in list_users(objects, base, tenant)[USER].to_pylist()}
+    if missing := sorted(user for _, user in (asked or set()) - known):
+        raise UsageError(f"tenant '{tenant}' has no user {', '.join(map(repr, missing[:3]))}: see `mnemosaic users`")
+    return known if asked is None else asked
 
 
 @dataclass
@@ -128,7 +142,8 @@ class _Job:
             how, shared, changes = self._schemas(base, here)
             built = self.watch.timed("induce", partial(self._build, base, how, here))
             changes = [*changes, *(change for bucket in built for change in bucket["changes"])]
-            files = {bucket["bucket"]: bucket_from_dict(bucket["files"]) for bucket in built}
+            worth = [bucket for bucket in built if bucket["tables"] or bucket["changes"] or self.only is None]
+            files = {bucket["bucket"]: bucket_from_dict(bucket["files"]) for bucket in worth}
             if not files and shared == dict(base.shared):
                 return self._report(base, False, [], [], began)
             snapshot = replace(
@@ -176,7 +191,7 @@ class _Job:
         shared: dict[str, Induced] = {}
         changes: list[dict[str, Any]] = []
         for tenant in sorted({*before, *counts[TENANT].to_pylist()}):
-            theirs = counts.filter(pc.equal(counts[TENANT], tenant))
+            theirs = told_by(counts.filter(pc.equal(counts[TENANT], tenant)), self.settings.induce.tenant_users)
             active = before[tenant].tables if tenant in before else ()
             made = induction(theirs, active, values, embed)
             shared[tenant] = as_shared(made.tables)
@@ -250,6 +265,7 @@ def _schema_row(tenant: str, schema: TableSchema) -> dict[str, Any]:
         "rows": 0,
         "start": 0,
         "bytes": 0,
+        "dates": [],
         "made_of": "",
     }
 
@@ -306,9 +322,10 @@ def rebuilt(
     others = _told(after, before) - _told(before, after)
     gone = _names(before) - _names(after)
     log = read_table(objects, made[CHANGES_FILE]).to_pylist()
-    # Where only some users' tables were made anew, those of the others may still be of other settings.
-    induction_ = how.fingerprint if only is None else bucket.induction
-    files = replace(bucket, revision=revision, files={**bucket.files, **made}, induction=induction_)
+    # Where only some users' tables were made so, all are looked at when all are asked for; a correction changes no schema.
+    made_so = how.fingerprint if only is None or how.fingerprint == bucket.induction else "mixed"
+    made_so = bucket.induction if how.as_held else made_so
+    files = replace(bucket, revision=revision, files={**bucket.files, **made}, induction=made_so)
     return {
         "bucket": number,
         "of": bucket.revision,

@@ -249,7 +249,7 @@ the picture among its round's, its ``media`` and ``box``, the value's left, top,
 this one back. ``named`` is false where the source tells no attribute, which is then the corrected one's, or empty.
 """
 
-ROUNDS_LEVEL, RECORDS_LEVEL = "round", "record"
+ROUNDS_LEVEL, RECORDS_LEVEL, USERS_LEVEL = "round", "record", "user"
 
 COUNTS = pa.schema(
     [
@@ -262,7 +262,8 @@ COUNTS = pa.schema(
 )
 """One row a distinct set of names of a user's rounds (``level`` round) or of their records (record), and its rounds.
 
-``names``: sorted keys of names (``induce.attributes.Name.key``), a line each. Weights of disjoint rounds add.
+``names``: sorted keys of names (``induce.attributes.Name.key``), a line each. Weights of disjoint rounds add. Where a
+tenant's users are counted together their user is ``""``, and the level user says of each name how many tell it.
 """
 
 COLUMN_TYPE = pa.struct(
@@ -287,13 +288,15 @@ TABLES = pa.schema(
         pa.field("rows", pa.int64(), nullable=False),
         pa.field("start", pa.int64(), nullable=False),
         pa.field("bytes", pa.int64(), nullable=False),
+        pa.field("dates", pa.list_(pa.string()), nullable=False),
         pa.field("made_of", pa.string(), nullable=False),
     ]
 )
 """One row a table of a user, sorted by tenant, user, table: its metadata, and where its Parquet stands in the bucket's pack.
 
 ``names`` of a column: the keys of the names it takes, those that it has taken before included; ``samples``: values as
-written. ``made_of`` is a hex digest of all that the user's tables were made of: the same digest makes the same tables.
+written. ``dates``: the keys of the user's names that tell the day of a record. ``made_of``: how the user's tables were made,
+and behind a dash a digest of all that they were made of: the same two make the same tables.
 """
 
 SCHEMA_CHANGES = pa.schema(

@@ -36,10 +36,13 @@ def correct(
     ] = None,
     user: UserOption = None,
     tenant: TenantOption = DEFAULT_TENANT,
-    record: Annotated[int, typer.Option("--record", min=0, metavar="N", help="Which of the round's records.")] = 0,
+    record: Annotated[
+        int, typer.Option("--record", min=0, max=2**31 - 1, metavar="N", help="Which of the round's records.")
+    ] = 0,
     session: Annotated[str | None, typer.Option("--session", metavar="S", help="Where several have such a round.")] = None,
     by: Annotated[str | None, typer.Option("--by", metavar="WHO", help="Who says so. [default: your login]")] = None,
     empty: Annotated[bool, typer.Option("--empty", help="The cell holds nothing.")] = False,
+    undo: Annotated[bool, typer.Option("--undo", help="Take back what was said: the cell holds what was observed.")] = False,
     config: ConfigOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -49,14 +52,14 @@ def correct(
     Examples:
       mnemosaic correct receipts total S3:1 "RM 25.40" --user mira --store ./memory
     """
-    if empty == (value is not None):
-        raise UsageError("give the value that the cell holds, or --empty")
+    if empty + undo + (value is not None) != 1:
+        raise UsageError("give the value that the cell holds, or --empty, or --undo")
     tenant, user = require_scope(tenant, user)
     from jobs.correct import CorrectRequest
     from jobs.correct import correct as run
 
     who = by if by is not None else getpass.getuser()
-    request = CorrectRequest(store, tenant, user, name, column, round_id, value, who, record, session)
+    request = CorrectRequest(store, tenant, user, name, column, round_id, value, who, record, session, undo)
     done = run(request, load_settings(config))
     if as_json:
         print_json(asdict(done))
@@ -69,7 +72,9 @@ def reinduce(
     users: Annotated[
         list[str] | None, typer.Option("--users", metavar="U", help="Only of this user; may be given several times.")
     ] = None,
-    tenant: TenantOption = DEFAULT_TENANT,
+    tenant: Annotated[
+        str | None, typer.Option("--tenant", metavar="T", help="Only of this tenant. [all; default with --users]")
+    ] = None,
     config: ConfigOption = None,
     ray_address: RayAddressOption = None,
     as_json: JsonOption = False,
@@ -88,7 +93,8 @@ def reinduce(
     from jobs.reinduce import reinduce as run
 
     with live_progress() as progress:
-        report = run(store, settings, progress, tenant=tenant, users=users or None, ray_address=ray_address)
+        whose = DEFAULT_TENANT if users and tenant is None else tenant
+        report = run(store, settings, progress, tenant=whose, users=users or None, ray_address=ray_address)
     if as_json:
         print_json(asdict(report))
         return

@@ -156,7 +156,8 @@ def table(
     call = {"tool": "filter", "table": name, "where": where or [], "columns": columns or None, "limit": limit}
     found = rows_of(memory, user, call)
     if as_csv:
-        sys.stdout.write(found.rows.drop([each for each in found.rows.columns if each.endswith(".at")]).write_csv())
+        text = found.rows.drop([each for each in found.rows.columns if each.endswith(".at")]).write_csv()
+        sys.stdout.write(printable(text) if sys.stdout.isatty() else text)
     elif as_parquet:
         found.rows.write_parquet(sys.stdout.buffer)
     else:

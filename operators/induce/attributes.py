@@ -257,8 +257,8 @@ def _labelled(groups: Sequence[_Group], preferred: Collection[str]) -> list[Attr
     return found
 
 
-RESERVED = frozenset(("order", "time", "day", "session_id", "round_id", "record"))
-"""Columns that every table has; an attribute of such a name is ``time_told``."""
+RESERVED = frozenset(("order", "time", "day", "session_id", "round_id", "record", "week", "month", "year"))
+"""Columns that every table has, and what records are grouped by; an attribute of such a name is ``time_told``."""
 
 
 def column_name(text: str) -> str:

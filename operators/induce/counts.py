@@ -30,6 +30,7 @@ from operators.records import (
     SESSION,
     TENANT,
     USER,
+    USERS_LEVEL,
 )
 
 FROM_ROUND = "from_round"
@@ -103,9 +104,29 @@ def merge(counts: Iterable[pa.Table]) -> pa.Table:
 
 
 def pooled(counts: pa.Table) -> pa.Table:
-    """Counts of a tenant as if all its users were one (user ``""``): the tenant scope."""
-    frame = pl.DataFrame(pl.from_arrow(counts)).with_columns(pl.lit("").alias(USER))
-    return _added(frame)
+    """Counts of tenants as if all their users were one (user ``""``), and how many users tell each name (level ``user``).
+
+    What is pooled already stays: pooled counts of different users may be merged.
+    """
+    frame = pl.DataFrame(pl.from_arrow(counts))
+    own = frame.filter(pl.col(USER) != "")
+    told = own.filter(pl.col("level") == ROUNDS_LEVEL).select(TENANT, USER, pl.col("names").str.split("\n")).explode("names")
+    users = told.unique().select(TENANT, pl.lit("").alias(USER), pl.lit(USERS_LEVEL).alias("level"), "names")
+    users = users.with_columns(pl.lit(1, pl.Int64).alias("weight"))
+    return _added(pl.concat([frame.with_columns(pl.lit("").alias(USER)), users]))
+
+
+def told_by(counts: pa.Table, users: int) -> pa.Table:
+    """Pooled counts of one tenant with the names alone that at least so many users tell: what is one's own stays theirs."""
+    frame = pl.DataFrame(pl.from_arrow(counts))
+    told = frame.filter((pl.col("level") == USERS_LEVEL) & (pl.col("weight") >= users))
+    known = set(told["names"].to_list())
+    rows = [
+        (*row[:3], "\n".join(name for name in row[3].split("\n") if name in known), row[4])
+        for row in frame.filter(pl.col("level") != USERS_LEVEL).select(COUNTS.names).iter_rows()
+    ]
+    kept = pl.DataFrame([row for row in rows if row[3]], schema=frame.select(COUNTS.names).schema, orient="row")
+    return _added(kept)
 
 
 def _added(frame: pl.DataFrame) -> pa.Table:

@@ -192,11 +192,11 @@ def _kept(
             else:
                 columns[label] = column
         if not columns:
-            changes.append(_change("dropped", table, [], lost, "none of its attributes is observed any more"))
+            changes.append(_change("dropped", table, [], lost, "none of its attributes is observed in these rounds"))
             continue
         if lost:
             left = [each.name for each in columns.values()]
-            told.append(_change("narrowed", table, left, lost, "not observed any more"))
+            told.append(_change("narrowed", table, left, lost, "not observed in these rounds"))
         changes += told
         kept.append((replace(table, columns=tuple(columns.values())), list(columns)))
     return kept, changes

@@ -9,7 +9,10 @@ from numpy.typing import NDArray
 
 from operators.errors import MiningBudget
 from operators.induce.pairs import Allowed, PairGraph, components, pair_graph, split
-from operators.induce.transactions import Itemset, Bounds, Transactions, bits_of, ranges
+from operators.induce.transactions import Bounds, Itemset, Transactions, bits_of, ranges
+
+_WIDE = 4096
+"""Pairs of candidates whose looking through is as long as a visit: a wide set costs as many."""
 
 
 def mine_maximal(
@@ -23,7 +26,7 @@ def mine_maximal(
     """Of the itemsets that ``mine`` finds those inside no other, sorted by length, then items, without finding the others.
 
     Only inclusion-maximal candidates become schemas (AdaMM, after Eq. 6). MiningBudget where the search visits more than
-    ``budget`` sets; InductionError where a threshold is out of range.
+    ``budget`` sets, wide ones counting for several; InductionError where a threshold is out of range.
     """
     graph = pair_graph(transactions, min_support=min_support, min_all_conf=min_all_conf, allowed=allowed)
     pairs = dict(zip(zip(graph.first.tolist(), graph.second.tolist(), strict=True), graph.supports.tolist(), strict=True))
@@ -92,8 +95,9 @@ class _Maximal:
                 raise MiningBudget(
                     "the search for maximal itemsets is too large: raise min_support or min_all_conf, or budget"
                 )
-            left -= 1
-            stack.extend(reversed(self._visit(stack.pop())))
+            node = stack.pop()
+            left = max(left - 1 - len(node.candidates) ** 2 // _WIDE, 0)
+            stack.extend(reversed(self._visit(node)))
         return left
 
     def _visit(self, node: _Node) -> list[_Node]:

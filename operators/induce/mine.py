@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from operators.errors import InductionError
 from operators.induce.pairs import BLOCK, Allowed, PairGraph, graph_and_bits
-from operators.induce.transactions import Bits, Itemset, Bounds, Transactions, bits_of, cuts, ranges
+from operators.induce.transactions import Bits, Bounds, Itemset, Transactions, bits_of, cuts, ranges
 
 
 def mine(

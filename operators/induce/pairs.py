@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from operators.errors import InductionError
 from operators.induce.transactions import (
     Bits,
-    Ragged,
     Bounds,
+    Ragged,
     Transactions,
     bits_of,
     cuts,

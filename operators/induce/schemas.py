@@ -30,6 +30,10 @@ MOST_TRIES = 12
 """Times the support asked for is doubled where there are too many patterns, before that is given up."""
 
 _MOST_PARTS = 10_000
+_MOST_SCHEMAS = 256
+"""New schemas of one scope at once: of more than these most are noise."""
+_BUDGET = 20_000
+"""Sets looked at for new schemas of one scope, which takes about a second: one user's noise must not hold up all others."""
 
 
 @dataclass(frozen=True)
@@ -128,10 +132,14 @@ def discover(
         pairs = zip(first.tolist(), second.tolist(), strict=True)
         return np.array([linked(labels[a], labels[b]) for a, b in pairs], bool)
 
-    found = mine_maximal(transactions, min_support=least_support, min_all_conf=least_confidence, allowed=allowed)
+    found = mine_maximal(
+        transactions, min_support=least_support, min_all_conf=least_confidence, allowed=allowed, budget=_BUDGET
+    )
     patterns = [frozenset(labels[item] for item in each.items) for each in found]
     novel = [part for pattern in patterns for part in _novel_parts(pattern, active)]
     telling = {part for part in novel if not all(map(leans, part))}
+    if len(telling) > _MOST_SCHEMAS:
+        raise MiningBudget(f"{len(telling)} patterns recur: more than anybody keeps records of")
     return sorted((part for part in telling if not any(part < other for other in telling)), key=_named)
 
 
@@ -156,11 +164,12 @@ def _named(attributes: Iterable[str]) -> tuple[str, ...]:
 def _evolve(sets: Sets, schemas: list[Attributes], thresholds: Thresholds, linked: Linked) -> list[list[Step]]:
     """Evolves each of the schemas, in place, until none changes; the steps of each."""
     steps: list[list[Step]] = [[] for _ in schemas]
+    held: dict[Attributes, int] = {}
     changed = True
     while changed:
         changed = False
         for at, schema in enumerate(schemas):
-            barred = _barred(sets, schema, [other for place, other in enumerate(schemas) if place != at], thresholds)
+            barred = _barred(sets, schema, [other for place, other in enumerate(schemas) if place != at], thresholds, held)
             step = extension(sets, schema, thresholds, linked=linked, barred=barred)
             if step is not None:
                 steps[at].append(step)
@@ -168,15 +177,23 @@ def _evolve(sets: Sets, schemas: list[Attributes], thresholds: Thresholds, linke
     return steps
 
 
-def _barred(sets: Sets, schema: Attributes, others: Sequence[Attributes], thresholds: Thresholds) -> Attributes:
+def _barred(
+    sets: Sets, schema: Attributes, others: Sequence[Attributes], thresholds: Thresholds, held: dict[Attributes, int]
+) -> Attributes:
     """Attributes of schemas no smaller than this one that would not take it in their turn.
 
     Whoever tips sometimes has a total with every tip: without this, a schema of tips would become a second one of receipts,
-    and take those with a tip out of the first.
+    and take those with a tip out of the first. ``held``: supports known already.
     """
+    holding = {names: weight for names, weight in sets.items() if schema <= names}
+    beside = frozenset().union(*holding) - schema
     barred: set[str] = set()
     for other in others:
-        if len(other) >= len(schema) and ext_confidence(sets, other | schema, other) < thresholds.ext_confidence:
+        if len(other) < len(schema) or beside.isdisjoint(other):
+            continue
+        if other not in held:
+            held[other] = support(sets, other)
+        if not held[other] or support(holding, other) / held[other] < thresholds.ext_confidence:
             barred |= other
     return frozenset(barred - schema)
 

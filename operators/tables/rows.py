@@ -19,6 +19,7 @@ from operators.records import (
     ROUND,
     SESSION,
     TIME,
+    VALUE,
 )
 
 KEY = "key"
@@ -80,7 +81,7 @@ def place(
         round_ = told[record[0]]
         moment, day = _when(rows, round_, date_keys, pictured)
         for at, found in enumerate(cells):
-            if found:
+            if any(cell[VALUE] is not None for cell in found.values()):  # a person may have emptied them all
                 tables[at].append(Placed(*record, round_[SESSION], round_[ROUND], moment, day, found))
     return tables
 

@@ -14,6 +14,7 @@ from operators.tables.conditions import All, AnyOf, Condition, Not, Op, Where, c
 __all__ = ["All", "AnyOf", "Condition", "Not", "Where", "columns_of", "condition", "parse_all", "parse_where"]
 
 MAX_LENGTH = 10_000
+_LONGEST_OF_ALL = 20_000
 MAX_DEPTH = 32
 
 _TOKEN = re.compile(
@@ -57,6 +58,8 @@ def parse_where(text: str, meta: TableMeta, read: Read) -> Where:
 
 def parse_all(texts: Sequence[str], meta: TableMeta, read: Read) -> Where:
     """All of several written conditions at once; every row where there are none. Errors as ``parse_where``."""
+    if sum(map(len, texts)) > _LONGEST_OF_ALL:
+        raise ConditionError(f"the conditions are longer than {_LONGEST_OF_ALL:,} characters together")
     return All(tuple(parse_where(text, meta, read) for text in texts))
 
 

@@ -327,3 +327,79 @@ def test_earlier_versions_keep_their_tables(logged: Path, settings: Settings, wr
     store = open_store(str(logged))
     assert len(store.user("ann", as_of=version).table("activity")) == 5
     assert len(store.user("ann").table("activity")) == 8
+
+
+# --- what a breaker found -------------------------------------------------------------------------------------------
+
+
+def cells(store: Path, column: str, user: str = "ann") -> list[Any]:
+    return list(mine(store, user).table("activity")[column].to_list())
+
+
+def test_a_correction_under_other_settings_touches_its_cell_alone(
+    tmp_path: Path, settings: Settings, write_sessions: WriteSessions
+) -> None:
+    store = tmp_path / "store"
+    own = induced(settings, attributes={"zzz": "sleep"})
+    told = [log("ann", day, f"{'zzz' if day % 2 else 'sleep'}: {5 + day} h\nsteps: {1000 + day}") for day in range(4)]
+    fill(write_sessions, "a.jsonl", told, store, own)
+    before = cells(store, "sleep")
+    session, round_id = first_round(store, 1)
+    say(store, settings, "steps", round_id, "7", session=session)
+    assert cells(store, "sleep") == before == [3600.0 * hours for hours in (5, 6, 7, 8)]
+    assert cells(store, "steps")[1] == 7.0
+    assert not redo(store, own).changes
+    assert cells(store, "sleep") == before
+
+
+def test_what_was_made_so_for_some_is_looked_at_when_all_are_asked_for(
+    logged: Path, settings: Settings, write_sessions: WriteSessions
+) -> None:
+    moods = [log(user, day, "mood: 7/10") for user in ("ann", "bob") for day in (20, 21)]
+    fill(write_sessions, "m.jsonl", moods, logged, settings)
+    redo(logged, induced(settings, support=2), tenant="default", users=["ann"])
+    assert [len(mine(logged, user).tables()) for user in ("ann", "bob")] == [2, 1]
+    assert len({row["made_of"].partition("-")[0] for row in tables(logged)}) == 2
+    redo(logged, settings)
+    assert len({row["made_of"].partition("-")[0] for row in tables(logged)}) == 1
+    assert [len(mine(logged, user).tables()) for user in ("ann", "bob")] == [2, 1]
+
+
+def test_what_changes_nothing_publishes_nothing(logged: Path, settings: Settings) -> None:
+    version = latest_version(open_objects(str(logged)))
+    assert not redo(logged, settings, tenant="default", users=["ann"]).published
+    with pytest.raises(UsageError, match="nobody"):
+        redo(logged, settings, tenant="default", users=["ann", "nobody"])
+    assert latest_version(open_objects(str(logged))) == version
+
+
+def test_records_that_are_not_there_and_words_taken_back(logged: Path, settings: Settings) -> None:
+    session, round_id = first_round(logged, 2)
+    for record in (5, 2**31 - 1, -1):
+        with pytest.raises(UsageError, match="no record"):
+            say(logged, settings, "sleep", round_id, "7 h", session=session, record=record)
+    with pytest.raises(UsageError, match="Unicode"):
+        say(logged, settings, "sleep", round_id, "7 h", session=session, by="\udcff")
+    with pytest.raises(UsageError, match="take back"):
+        say(logged, settings, "sleep", round_id, None, session=session, undo=True)
+    before = cells(logged, "sleep")
+    for column in ("sleep", "steps"):
+        say(logged, settings, column, round_id, None, session=session)
+    assert len(cells(logged, "sleep")) == 4
+    for column in ("sleep", "steps"):
+        say(logged, settings, column, round_id, None, session=session, undo=True)
+    assert cells(logged, "sleep") == before
+
+
+def test_a_name_of_one_user_is_in_no_schema_of_a_tenant(
+    tmp_path: Path, settings: Settings, write_sessions: WriteSessions
+) -> None:
+    store = tmp_path / "store"
+    pooled = induced(settings, scope="tenant")
+    secret = [log("ann", day, "secret project falcon: 7 kg\nweight: 70 kg") for day in range(4)]
+    fill(write_sessions, "a.jsonl", [*secret, log("bob", 0, "weight: 50 kg")], store, pooled, "acme")
+    redo(store, pooled)
+    for user in ("ann", "bob"):
+        (table,) = mine(store, user, "acme").tables()
+        assert [column.name for column in table.columns] == ["weight"]
+        assert "falcon" not in table.name

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 
+import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -371,3 +373,13 @@ def test_names_of_one_attribute_are_merged_and_rounds_counted_once(sets: dict[tu
         naive[labels] = naive.get(labels, 0) + weight
     assert found == naive
     assert sum(found.values()) == sum(sets.values())
+
+
+def test_noise_of_many_attributes_ends_soon() -> None:
+    rng = np.random.default_rng(7)
+    names = [f"a{number}" for number in range(300)]
+    sets = {frozenset(rng.choice(names, 200, replace=False).tolist()): 1 for _ in range(40)}
+    began = time.monotonic()
+    _, _, asked = induce(sets, [], Thresholds(3, 0.5, 0.4))
+    assert asked > 3
+    assert time.monotonic() - began < 60

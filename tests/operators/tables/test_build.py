@@ -338,10 +338,17 @@ def test_a_persons_word_goes_before_what_was_observed() -> None:
 def test_a_persons_word_of_nothing_empties_the_cell() -> None:
     told = [seen(CAFE, "Roma", 0), seen(TOTAL, "€ 5", 0), seen(SLEEP, "7 h", 0), seen(MOOD, "4/5", 0)]
     columns = (CAFE, TOTAL, SLEEP, MOOD)
-    (row,) = rows(told, spec("visits", *columns), corrections=[said(column, None) for column in columns])
-    assert [row[column.name] for column in columns] == [None] * 4
-    assert [row[f"{column.name}.raw"] for column in columns] == [None] * 4 and row["total.unit"] is None
-    assert all(pointer(row, column)["corrected_by"] == "ada" for column in columns)
+    for kept in columns:
+        emptied = [column for column in columns if column is not kept]
+        (row,) = rows(told, spec("visits", *columns), corrections=[said(column, None) for column in emptied])
+        assert [row[f"{column.name}.raw"] is None for column in columns] == [column is not kept for column in columns]
+        assert all(row[column.name] is None for column in emptied)
+        assert all(pointer(row, column)["corrected_by"] == "ada" for column in emptied)
+
+
+def test_a_record_of_which_nothing_is_left_is_none() -> None:
+    told = [seen(CAFE, "Roma", 0), seen(TOTAL, "€ 5", 0)]
+    assert rows(told, spec("visits", CAFE, TOTAL), corrections=[said(CAFE, None), said(TOTAL, None)]) == []
 
 
 def test_a_persons_word_changes_no_other_cell() -> None:
