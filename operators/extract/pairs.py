@@ -44,6 +44,8 @@ _PAIR = re.compile(
 )
 _TIGHT = re.compile(rf"(?<!\S)(?P<name>{_WORD})(?P<unit>)=(?=[^\s=])")
 _LISTED = re.compile(rf"{_STARTS}(?P<name>{_WORD}(?:[ ]{_WORD}){{0,3}})[ ](?:-[ ])?(?=[$€£¥~+-]?\d)", re.M)
+_SHORTENED = re.compile(r"\b(?:[A-Z]{1,4}|[A-Z][a-z]{1,2})\.(?=\s)")
+"""``SDN. BHD.``, ``St. Mary``: a full stop that ends no sentence."""
 _ENDS = re.compile(r"\s*(?:\([^()]*\)\s*)?(?:$|[,;.|!)]|\band\b|-\s|\u00b7|\u2022)")
 
 
@@ -145,10 +147,10 @@ def with_told_unit(name: str, parsed: Parsed, style: Style) -> tuple[str, Parsed
 
 def _is_label_text(value: str) -> bool:
     """Short, and no sentence."""
-    words = value.split()
-    return (
-        len(value) <= _LONGEST_TEXT and len(words) <= _MOST_WORDS and not re.search(r"[.!?]\s|[!?]$|,\s\w+\s\w+\s\w+", value)
-    )
+    words, plain = value.split(), _SHORTENED.sub("", value)
+    if len(value) > _LONGEST_TEXT or len(words) > _MOST_WORDS:
+        return False
+    return not re.search(r"[.!?]\s|[!?]$|,\s\w+\s\w+\s\w+", plain)
 
 
 def listed_in(line: str, style: Style) -> Paired:

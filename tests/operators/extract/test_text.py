@@ -243,3 +243,14 @@ def test_any_text(text: str, said: date | None) -> None:
     assert sorted(spans) == list(range(len(spans)))
     for places in map(sorted, spans.values()):
         assert all(end <= start for (_, end), (start, _) in pairwise(places))
+
+
+@pytest.mark.parametrize(
+    ("line", "value"),
+    [("merchant: TRENDYMAX (M) SDN. BHD.", "TRENDYMAX (M) SDN. BHD"), ("place: St. Mary Cafe", "St. Mary Cafe")],
+)
+def test_a_full_stop_that_ends_no_sentence(line: str, value: str) -> None:
+    text = f"{line}\ntotal: RM 12.50"
+    found = [text[each.start : each.end] for each in observe_text(text, Style())]
+    assert found == [value, "RM 12.50"]
+    assert observe_text("note: I went there. It was nice.\nsteps: 900", Style())[0].attribute == "steps"
