@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 import tempfile
 import time
@@ -19,6 +18,7 @@ import pyarrow as pa
 import yaml
 
 from configs.settings import Settings
+from jobs.bench.scale import child_process
 from jobs.bench.usage import Peaks, watching
 from operators.encode.text import text_fingerprint
 from operators.errors import MnemosaicError
@@ -258,11 +258,14 @@ def _reinduce(folder: Path, store: str, settings: Settings) -> tuple[dict[str, A
     config = folder / "settings.yaml"
     config.write_text(yaml.safe_dump(settings.model_dump(mode="json")), encoding="utf-8")
     command = [sys.executable, "-m", "jobs.cli.main", "reinduce", "--store", store, "--config", str(config), "--json"]
-    with (folder / "said.json").open("wb") as said, (folder / "notes.txt").open("wb") as notes:
-        child = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=said, stderr=notes, start_new_session=True)
-        with watching(child.pid, 0.5) as seen:
-            while child.poll() is None:
-                time.sleep(0.1)
+    with (
+        (folder / "said.json").open("wb") as said,
+        (folder / "notes.txt").open("wb") as notes,
+        child_process(command, said, notes) as child,
+        watching(child.pid, 0.5) as seen,
+    ):
+        while child.poll() is None:
+            time.sleep(0.1)
     if child.returncode != 0:
         last = (folder / "notes.txt").read_text(encoding="utf-8", errors="replace").strip().splitlines()[-5:]
         raise MnemosaicError("the re-induction under measurement failed:\n" + "\n".join(last))

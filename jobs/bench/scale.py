@@ -144,7 +144,7 @@ def _backfill(folder: Path, arguments: Sequence[str], go_on: GoOn) -> tuple[dict
     with (
         said.open("wb") as out,
         told.open("wb") as notes,
-        _child(command, out, notes) as child,
+        child_process(command, out, notes) as child,
         watching(child.pid, _SAMPLE_SECONDS) as seen,
     ):
         while child.poll() is None:  # not wait(): a signal that another thread takes would not end it
@@ -157,7 +157,7 @@ def _backfill(folder: Path, arguments: Sequence[str], go_on: GoOn) -> tuple[dict
 
 
 @contextmanager
-def _child(command: Sequence[str], out: Any, notes: Any) -> Iterator[subprocess.Popen[bytes]]:
+def child_process(command: Sequence[str], out: Any, notes: Any) -> Iterator[subprocess.Popen[bytes]]:
     """A process that does not outlive the block: asked to stop, so that Ray stops too, then made to."""
     child = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=notes, start_new_session=True)
     try:
