@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import random
-import time
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,10 +13,11 @@ import polars as pl
 import pyarrow as pa
 
 from configs.settings import Settings
+from jobs.following import following, overtaken, pause
 from jobs.induce import Embedder, Inducing, held_corrections
 from jobs.reinduce import rebuilt
 from operators.encode.text import encoder_of
-from operators.errors import CommitConflict, StoreUnavailable, ToolError, UsageError
+from operators.errors import CommitConflict, ToolError, UsageError
 from operators.memory import Memory, open_store
 from operators.memory import read_value as read
 from operators.records import (
@@ -41,9 +40,7 @@ from operators.store.manifest import Snapshot, bucket_from_dict
 from operators.store.objects import ObjectStore
 from operators.store.opening import open_objects
 from operators.tables.columns import PLAIN, Column, Value, resolve
-from operators.tables.fits import check_value, read_value
-
-_LONGEST_PAUSE = 2.0
+from operators.tables.fits import check_value, encodable, read_value
 
 
 @dataclass(frozen=True)
@@ -89,25 +86,24 @@ def correct(request: CorrectRequest, settings: Settings) -> Corrected:
     if not request.by.strip():
         raise UsageError("a correction names who makes it: pass --by")
     for text in (request.by, request.value or ""):
-        if not _encodable(text):
+        if not encodable(text):
             raise UsageError("a correction is of valid Unicode: a byte or half a character in it is none")
-    objects = open_objects(request.store)
+    objects, store = open_objects(request.store), open_store(request.store)
     for attempt in range(settings.commit.attempts):
         base = load_snapshot(objects, latest_version(objects))
-        row, before, table = _row(request, base.version)
+        row, before, table = _row(store.memory(tenant, as_of=base.version), request)
         snapshot = _next(objects, settings, base, (tenant, user), row, request.undo)
         try:
             publish(objects, snapshot)
         except CommitConflict:
-            time.sleep(random.uniform(0, min(_LONGEST_PAUSE, 0.05 * 2**attempt)))
+            pause(attempt)
             continue
         return Corrected(snapshot.version, table, row["column"], row[ROUND], row[RECORD], before, request.value)
-    raise StoreUnavailable(f"{objects.uri}: {settings.commit.attempts} commits were overtaken by other writers; run again")
+    raise overtaken(objects.uri, settings.commit.attempts)
 
 
-def _row(request: CorrectRequest, version: int) -> tuple[dict[str, Any], str | None, str]:
+def _row(memory: Memory, request: CorrectRequest) -> tuple[dict[str, Any], str | None, str]:
     """The correction as a row of ``records.CORRECTIONS``, what the cell holds, and the table's name."""
-    memory = open_store(request.store).memory(request.tenant, as_of=version)
     table = memory.table(request.user, request.table)
     column = resolve(table.meta, request.column)
     if column.name in PLAIN or column.name not in {each.name for each in table.meta.columns}:
@@ -118,7 +114,7 @@ def _row(request: CorrectRequest, version: int) -> tuple[dict[str, Any], str | N
     cell = table.frame.filter(
         (pl.col(SESSION) == session) & (pl.col(ROUND) == round_id) & (pl.col(RECORD) == request.record)
     )
-    told: Mapping[str, Any] = {
+    told: dict[str, Any] = {
         TENANT: request.tenant,
         USER: request.user,
         SESSION: session,
@@ -136,11 +132,10 @@ def _row(request: CorrectRequest, version: int) -> tuple[dict[str, Any], str | N
         "at": datetime.now(UTC),
     }
     before = cell[f"{column.name}.raw"][0] if len(cell) else None
-    if request.undo and _without(memory.table_corrections(request.user).to_arrow().cast(CORRECTIONS), told).num_rows == (
-        len(memory.table_corrections(request.user))
-    ):
+    held = memory.table_corrections(request.user).to_arrow() if request.undo else None
+    if held is not None and len(_without(held, told)) == len(held):
         raise UsageError("nobody has corrected this cell: there is nothing to take back")
-    return dict(told), before, table.meta.name
+    return told, before, table.meta.name
 
 
 def _require_record(memory: Memory, request: CorrectRequest, session: str, round_id: str) -> None:
@@ -149,14 +144,6 @@ def _require_record(memory: Memory, request: CorrectRequest, session: str, round
     tables = (memory.table(request.user, each.name).frame for each in memory.tables(request.user))
     if request.record != 0 and not any(len(frame.filter(here)) for frame in tables):
         raise UsageError(f"the round has no record {request.record}: `mnemosaic table` shows the records of its rows")
-
-
-def _encodable(text: str) -> bool:
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def _names(column: Column) -> list[str]:
@@ -197,13 +184,9 @@ def _next(
     how = Inducing(settings.induce.values(), as_held=True)
     embed = Embedder(partial(encoder_of, base.spec.encoder))
     made = rebuilt(objects, run_id, number, bucket, how, embed, {scope}, corrections)
-    return replace(
+    return following(
         base,
-        version=base.version + 1,
-        parent=base.version,
-        commit_id=uuid.uuid4().hex,
-        run_id=run_id,
-        committed_at=datetime.now(UTC),
+        run_id,
         buckets={**base.buckets, number: bucket_from_dict(made["files"])},
         changes={"cells_corrected": 1},
     )

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from operators.encode.text import TextEncoder
 from operators.induce.attributes import Attribute, name_of_key
-from operators.induce.counts import FROM_ROUND, count, keys_of, live
+from operators.induce.counts import count, keys_of, live
 from operators.induce.induction import Induced, InduceValues, SchemaChange, TableColumn, TableSchema, as_they_are, induction
 from operators.records import (
     BOX,
@@ -24,6 +24,7 @@ from operators.records import (
     CORRECTIONS,
     COUNTS,
     END,
+    FROM_ROUND,
     IMAGE,
     KIND,
     MEASURE,
@@ -288,29 +289,40 @@ def _column(column: TableColumn) -> tuple[Column, list[str]]:
 
 
 def _table_row(scope: Scope, schema: TableSchema, built: Built, dates: list[str], made_of: str) -> dict[str, Any]:
+    row = schema_row(scope, schema)
+    columns = [
+        {**told, "unit": column.unit, "samples": list(built.meta.samples[column.name])}
+        for column, told in zip(built.meta.columns, row["columns"], strict=True)
+    ]
+    told = {"description": built.meta.description, "columns": columns, "rows": built.meta.rows}
+    return {**row, **told, "dates": dates, "made_of": made_of}
+
+
+def schema_row(scope: Scope, schema: TableSchema) -> dict[str, Any]:
+    """A schema as a row of ``records.TABLES`` without records; user ``""`` for one that a tenant's users have in common."""
     columns = [
         {
-            "name": column.name,
-            "kind": column.kind,
-            "unit": column.unit,
-            "names": [name.key() for name in told.names],
-            "samples": list(built.meta.samples[column.name]),
+            "name": each.name,
+            "kind": each.kind,
+            "unit": each.unit,
+            "names": [name.key() for name in each.names],
+            "samples": [],
         }
-        for column, told in zip(built.meta.columns, schema.columns, strict=True)
+        for each in schema.columns
     ]
     return {
         TENANT: scope[0],
         USER: scope[1],
         "table": schema.name,
-        "description": built.meta.description,
+        "description": "",
         "columns": columns,
         "support": schema.support,
         "all_confidence": schema.all_confidence,
-        "rows": built.meta.rows,
+        "rows": 0,
         "start": 0,
         "bytes": 0,
-        "dates": dates,
-        "made_of": made_of,
+        "dates": [],
+        "made_of": "",
     }
 
 

@@ -8,12 +8,10 @@ that come of it.
 from __future__ import annotations
 
 import json
-import random
 import time
 import uuid
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
@@ -21,21 +19,23 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from configs.settings import Settings
+from jobs.following import following, overtaken, pause
 from jobs.induce import (
     Embedder,
     Inducing,
     as_shared,
     change_row,
     induce_bucket,
+    schema_row,
     shared_schemas,
     source_of,
 )
 from jobs.stages import RESULTS, Resources, Stage, Work, cluster, through
 from jobs.watch import Progress, Watch
 from operators.encode.text import TextEncoder, encoder_of
-from operators.errors import CommitConflict, StoreUnavailable, UsageError
+from operators.errors import CommitConflict, UsageError
 from operators.induce.counts import merge, pooled, told_by
-from operators.induce.induction import Induced, TableSchema, induction
+from operators.induce.induction import Induced, induction
 from operators.records import COUNTS, SCHEMA_CHANGES, TABLES, TENANT, USER, bucket_of, require_scope
 from operators.store.buckets import list_users
 from operators.store.commit import latest_version, load_snapshot, publish
@@ -53,7 +53,6 @@ from operators.store.objects import ObjectStore
 from operators.store.opening import open_objects
 from operators.store.tables import read_table, write_table
 
-_LONGEST_PAUSE = 2.0
 _FEW_ROUNDS = 20_000
 """Rounds whose tables are made sooner than Ray starts a worker for them."""
 
@@ -146,13 +145,9 @@ class _Job:
             files = {bucket["bucket"]: bucket_from_dict(bucket["files"]) for bucket in worth}
             if not files and shared == dict(base.shared):
                 return self._report(base, False, [], [], began)
-            snapshot = replace(
+            snapshot = following(
                 base,
-                version=base.version + 1,
-                parent=base.version,
-                commit_id=uuid.uuid4().hex,
-                run_id=self.run_id,
-                committed_at=datetime.now(UTC),
+                self.run_id,
                 buckets={**base.buckets, **files},
                 changes={"tables_changed": sum(bucket["tables"] for bucket in built)},
                 shared=shared,
@@ -160,12 +155,10 @@ class _Job:
             try:
                 publish(self.objects, snapshot)
             except CommitConflict:
-                time.sleep(random.uniform(0, min(_LONGEST_PAUSE, 0.05 * 2**attempt)))
+                pause(attempt)
                 continue
             return self._report(snapshot, True, built, changes, began)
-        raise StoreUnavailable(
-            f"{self.objects.uri}: {self.settings.commit.attempts} commits were overtaken by other writers; run again"
-        )
+        raise overtaken(self.objects.uri, self.settings.commit.attempts)
 
     def _report(
         self,
@@ -213,7 +206,7 @@ class _Job:
     def _written(
         self, base: Snapshot, shared: Mapping[str, Induced], changes: Sequence[Mapping[str, Any]]
     ) -> dict[str, DataFile]:
-        rows = [_schema_row(tenant, schema) for tenant, made in sorted(shared.items()) for schema in made.tables]
+        rows = [schema_row((tenant, ""), schema) for tenant, made in sorted(shared.items()) for schema in made.tables]
         held = base.shared.get(TABLES_FILE)
         if held is not None and not changes and read_table(self.objects, held).to_pylist() == rows:
             return dict(base.shared)
@@ -247,27 +240,6 @@ class _Job:
             self.built[result["of"], how.fingerprint] = result
             self.watch.tell(Progress("induce", at, len(orders), "buckets"))
         return [self.built[bucket.revision, how.fingerprint] for bucket in wanted.values()]
-
-
-def _schema_row(tenant: str, schema: TableSchema) -> dict[str, Any]:
-    columns = [
-        {"name": c.name, "kind": c.kind, "unit": c.unit, "names": [name.key() for name in c.names], "samples": []}
-        for c in schema.columns
-    ]
-    return {
-        TENANT: tenant,
-        USER: "",
-        "table": schema.name,
-        "description": "",
-        "columns": columns,
-        "support": schema.support,
-        "all_confidence": schema.all_confidence,
-        "rows": 0,
-        "start": 0,
-        "bytes": 0,
-        "dates": [],
-        "made_of": "",
-    }
 
 
 def _count_work(objects: ObjectStore, run_id: str) -> Work:

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import json
-import random
-import time
 import uuid
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from datetime import UTC, datetime
+from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any
 
@@ -18,13 +15,14 @@ from configs.settings import Settings, config_fingerprint
 from jobs.blocks import Wanted
 from jobs.build import Draft, MergeOrder, MergeOutcome, finish_bucket, merge_bucket
 from jobs.encode import encode_texts, read_pictures
+from jobs.following import following, overtaken, pause
 from jobs.induce import Embedder, Inducing, shared_schemas
 from jobs.read import ReadDone, merge_quarantine
 from jobs.run import Run
 from jobs.stages import RESULTS, Resources, Stage, Work, through
 from jobs.watch import Progress, Watch
 from operators.encode.text import TextEncoder, load_text_encoder
-from operators.errors import CommitConflict, StoreError, StoreUnavailable
+from operators.errors import CommitConflict, StoreError
 from operators.extract.extraction import Extraction
 from operators.extract.ocr import PictureReader
 from operators.records import QUARANTINE
@@ -34,8 +32,6 @@ from operators.store.tables import read_table_verified, write_table
 
 Pieces = tuple[tuple[str, tuple[int, ...]], ...]
 """Where a bucket's new rounds stand: fragment keys and the row groups in them."""
-
-_LONGEST_PAUSE = 2.0
 
 _FEW_ROUNDS = 5_000
 """Rounds that are merged and finished sooner than Ray starts a worker for them."""
@@ -107,13 +103,10 @@ class Settler:
             try:
                 self.watch.timed("commit", partial(publish, self.run.objects, snapshot))
             except CommitConflict:
-                time.sleep(random.uniform(0, min(_LONGEST_PAUSE, 0.05 * 2**attempt)))
+                pause(attempt)
                 continue
             return snapshot, True
-        raise StoreUnavailable(
-            f"{self.run.objects.uri}: {self.settings.commit.attempts} commits were overtaken by other writers; run again, "
-            "what is built is kept"
-        )
+        raise overtaken(self.run.objects.uri, self.settings.commit.attempts, ", what is built is kept")
 
     def _add_up(self, built: Mapping[int, _Built]) -> None:
         for name in ("added", "replaced", "unchanged", "superseded"):
@@ -130,13 +123,9 @@ class Settler:
             )
 
     def _next(self, base: Snapshot, changed: Mapping[int, BucketFiles], quarantine: DataFile | None) -> Snapshot:
-        return replace(
+        return following(
             base,
-            version=base.version + 1,
-            parent=base.version,
-            commit_id=uuid.uuid4().hex,
-            run_id=self.run.run_id,
-            committed_at=datetime.now(UTC),
+            self.run.run_id,
             spec=self.spec,
             config_fingerprint=config_fingerprint(self.settings),
             buckets={**base.buckets, **changed},

@@ -10,7 +10,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime, timedelta
 from typing import Any, Literal
 
 import pyarrow as pa
@@ -96,6 +96,9 @@ ASKED = "asked"
 
 OBSERVATION, RECORD, ATTRIBUTE, VALUE, NUMBER, MEASURE = "observation_id", "record", "attribute", "value", "number", "unit"
 PARSED, DOUBT, IMAGE, BOX, EXTRACTOR, CONFIDENCE = "parsed", "doubt", "image", "box", "extractor", "confidence"
+FROM_ROUND = "from_round"
+"""Beside the observations that are live: the round one is written in, where what it corrects stands in another."""
+
 CORRECTS, CORRECTED_BY, NAMED = "corrects", "corrected_by", "named"
 
 TIMESTAMP = pa.timestamp("us", tz="UTC")
@@ -547,6 +550,14 @@ def _instant_of_row(row: Mapping[str, Any]) -> Instant | None:
 def pictures_of(rounds: pa.Table) -> pa.Array:
     """The names (``media``) of all pictures at hand in a table with the ``images`` column of ``ROUNDS``, each once."""
     return pc.unique(pc.struct_field(pc.list_flatten(rounds[IMAGES]), MEDIA).drop_null())
+
+
+def local_day(time: datetime, offset_minutes: int | None) -> date:
+    """The day of a moment on its writer's clock."""
+    try:
+        return (time + timedelta(minutes=offset_minutes or 0)).date()
+    except OverflowError:  # in the first or the last hours of all time
+        return time.date()
 
 
 def isoformat(moment: datetime | None) -> str | None:

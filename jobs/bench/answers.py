@@ -95,10 +95,8 @@ def measure_answers(data: Path, settings: Settings, *, store: str | None, fields
             for question in lines(folders[kind] / "questions.jsonl"):
                 asked = Asked(memory, question)
                 found, right = asked.judged()
-                name, before = (
-                    f"{kind}: {question['operation']}",
-                    shares.get(f"{kind}: {question['operation']}", Share(0, 0)),
-                )
+                name = f"{kind}: {question['operation']}"
+                before = shares.get(name, Share(0, 0))
                 shares[name] = Share(before.right + right, before.of + 1)
                 if asked.inexact:
                     inexact.append(question["question_id"])

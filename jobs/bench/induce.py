@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import sys
 import tempfile
 import time
 import uuid
@@ -18,10 +16,9 @@ import pyarrow as pa
 import yaml
 
 from configs.settings import Settings
-from jobs.bench.scale import child_process
-from jobs.bench.usage import Peaks, watching
+from jobs.bench.scale import watched_command
+from jobs.bench.usage import Peaks
 from operators.encode.text import text_fingerprint
-from operators.errors import MnemosaicError
 from operators.induce.counts import count, keys_of, live
 from operators.merge import users_of
 from operators.records import (
@@ -257,18 +254,6 @@ def _typed(columns: dict[str, pa.Array], schema: pa.Schema) -> pa.Table:
 def _reinduce(folder: Path, store: str, settings: Settings) -> tuple[dict[str, Any], Peaks]:
     config = folder / "settings.yaml"
     config.write_text(yaml.safe_dump(settings.model_dump(mode="json")), encoding="utf-8")
-    command = [sys.executable, "-m", "jobs.cli.main", "reinduce", "--store", store, "--config", str(config), "--json"]
-    with (
-        (folder / "said.json").open("wb") as said,
-        (folder / "notes.txt").open("wb") as notes,
-        child_process(command, said, notes) as child,
-        watching(child.pid, 0.5) as seen,
-    ):
-        while child.poll() is None:
-            time.sleep(0.1)
-    if child.returncode != 0:
-        last = (folder / "notes.txt").read_text(encoding="utf-8", errors="replace").strip().splitlines()[-5:]
-        raise MnemosaicError("the re-induction under measurement failed:\n" + "\n".join(last))
-    report: dict[str, Any] = json.loads((folder / "said.json").read_text(encoding="utf-8"))
+    report, peaks, _ = watched_command(folder, "reinduce", ["--store", store, "--config", str(config)])
     report["seconds"] -= report["startup_seconds"]
-    return report, seen.peaks
+    return report, peaks

@@ -119,7 +119,8 @@ def _run(folder: Path, sessions: int, rounds: int, settings: Settings, tell: Tel
     )
     config.write_text(yaml.safe_dump(Choice("stub", "fp32").settings(settings).model_dump(mode="json")), encoding="utf-8")
     tell(f"{sessions:,} sessions: backfill of {source_bytes / 2**20:,.0f} MiB")
-    report, peaks, watched = _backfill(folder, ["--config", str(config), "--store", str(store), str(source)], go_on)
+    arguments = ["--config", str(config), "--store", str(store), str(source)]
+    report, peaks, watched = watched_command(folder, "backfill", arguments, go_on)
     if report["rounds"] != sessions * rounds or report["quarantined"]:
         raise MnemosaicError(f"{sessions * rounds:,} rounds went in and {report['rounds']:,} came out")
     return ScaleRun(
@@ -137,14 +138,19 @@ def _run(folder: Path, sessions: int, rounds: int, settings: Settings, tell: Tel
     )
 
 
-def _backfill(folder: Path, arguments: Sequence[str], go_on: GoOn) -> tuple[dict[str, Any], Peaks, float]:
-    """The command in a process of its own, watched; its report, the memory it and Ray took, what watching cost."""
-    command = [sys.executable, "-m", "jobs.cli.main", "backfill", "--json", *arguments]
+def watched_command(
+    folder: Path, command: str, arguments: Sequence[str], go_on: GoOn = lambda: None
+) -> tuple[dict[str, Any], Peaks, float]:
+    """A command in a process of its own, watched; its report, the memory it and Ray took, what watching cost.
+
+    What it says lies in ``folder``. MnemosaicError, with its last words, where it fails.
+    """
+    words = [sys.executable, "-m", "jobs.cli.main", command, "--json", *arguments]
     said, told = folder / "report.json", folder / "notes.txt"
     with (
         said.open("wb") as out,
         told.open("wb") as notes,
-        child_process(command, out, notes) as child,
+        _child(words, out, notes) as child,
         watching(child.pid, _SAMPLE_SECONDS) as seen,
     ):
         while child.poll() is None:  # not wait(): a signal that another thread takes would not end it
@@ -152,12 +158,12 @@ def _backfill(folder: Path, arguments: Sequence[str], go_on: GoOn) -> tuple[dict
             go_on()
     if child.returncode != 0:
         last = told.read_text(encoding="utf-8", errors="replace").strip().splitlines()[-5:]
-        raise MnemosaicError("the backfill under measurement failed:\n" + "\n".join(last))
+        raise MnemosaicError(f"the {command} under measurement failed:\n" + "\n".join(last))
     return json.loads(said.read_text(encoding="utf-8")), seen.peaks, seen.busy_seconds
 
 
 @contextmanager
-def child_process(command: Sequence[str], out: Any, notes: Any) -> Iterator[subprocess.Popen[bytes]]:
+def _child(command: Sequence[str], out: Any, notes: Any) -> Iterator[subprocess.Popen[bytes]]:
     """A process that does not outlive the block: asked to stop, so that Ray stops too, then made to."""
     child = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=notes, start_new_session=True)
     try:

@@ -12,14 +12,15 @@ import pyarrow as pa
 
 from configs.settings import Settings
 from jobs.bench.answers import LOGGED, PRINTED, pick
-from jobs.induce import Embedder, source_of
+from jobs.induce import Embedder
 from operators.encode.text import encoder_of
-from operators.induce.counts import count, keys_of, live
 from operators.induce.induction import InduceValues, TableSchema, induction
 from operators.induce.schemas import Thresholds
 from operators.records import TENANT, USER
 from operators.store.commit import latest_version, load_snapshot
+from operators.store.manifest import COUNTS_FILE
 from operators.store.opening import open_objects
+from operators.store.tables import read_table
 
 SUPPORTS = (2, 3, 4, 5)
 ALL_CONFIDENCES = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
@@ -115,9 +116,7 @@ def _users(store: str, values: InduceValues) -> tuple[list[_User], Embedder]:
     embed = Embedder(partial(encoder_of, snapshot.spec.encoder))
     found: list[_User] = []
     for _, bucket in sorted(snapshot.buckets.items()):
-        source = source_of(objects, bucket)
-        observations = live(source.observations)
-        counts = pl.DataFrame(pl.from_arrow(count(observations, keys_of(observations))))
+        counts = pl.DataFrame(pl.from_arrow(read_table(objects, bucket.files[COUNTS_FILE])))
         for (tenant, user), rows in sorted(counts.group_by([TENANT, USER], maintain_order=True)):
             name = f"{tenant}/{user}"
             attributes = induction(rows.to_arrow(), (), values, embed).attributes

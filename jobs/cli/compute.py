@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from jobs.cli.options import AsOfOption, JsonOption, StoreOption, TenantOption
-from jobs.cli.output import note, print_facts, print_json, printable
+from jobs.cli.output import note, print_facts, print_json, printable, told_duration
 from jobs.cli.plot import print_bars
 from jobs.cli.tables import TableArgument, UserOption, WhereOption, open_memory, print_rows, rows_of, text_of
 from operators.errors import UsageError
@@ -155,9 +155,4 @@ def shown(value: Any, unit: str | None) -> str:
         return printable(text_of(value) or "")
     text = f"{value:,.10g}" if value == round(value) else f"{value:,.2f}" if abs(value) >= 1 else f"{value:.4g}"
     told = f"{text}{unit if unit and unit.startswith('/') else f' {unit or str()}'}".strip()
-    if unit != "s":
-        return told
-    minutes, seconds = divmod(abs(round(value)), 60)
-    hours, minutes = divmod(minutes, 60)
-    parts = [f"{number} {name}" for number, name in ((hours, "h"), (minutes, "min"), (seconds, "s")) if number]
-    return f"{'-' if value < 0 else ''}{' '.join(parts) or '0 s'} ({told})"
+    return f"{told_duration(value)} ({told})" if unit == "s" else told

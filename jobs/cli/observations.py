@@ -9,7 +9,7 @@ import typer
 
 from configs.settings import load_settings
 from jobs.cli.options import AsOfOption, ConfigOption, JsonOption, TenantOption, parse_as_of
-from jobs.cli.output import note, one_line, print_json, print_table
+from jobs.cli.output import note, one_line, print_json, print_table, told_duration
 from operators.errors import UsageError
 from operators.records import DEFAULT_TENANT, require_scope
 
@@ -97,10 +97,7 @@ def _shown(row: dict[str, Any]) -> list[str | int | float | None]:
 def read_as(row: dict[str, Any]) -> str:
     """The parsed value for people: ``6 h 24 min``, ``5200 m``, ``2024-05-08``."""
     if row["kind"] == "duration" and row["number"] is not None:
-        minutes, seconds = divmod(round(row["number"]), 60)
-        hours, minutes = divmod(minutes, 60)
-        parts = ((hours, "h"), (minutes, "min"), (seconds, "s"))
-        return " ".join(f"{number} {unit}" for number, unit in parts if number) or "0 s"
+        return told_duration(row["number"])
     if row["number"] is not None:
         unit = row["unit"] or ""
         return f"{row['number']:,.10g}{unit if unit.startswith('/') else f' {unit}'}".strip()

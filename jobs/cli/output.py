@@ -87,6 +87,15 @@ def cell(value: str | int | float | None) -> str:
     return f"{value:,}" if isinstance(value, int) else f"{value:,.4g}"
 
 
+def told_duration(seconds: float) -> str:
+    """A duration for people, to the second: ``6 h 24 min``."""
+    minutes, rest = divmod(abs(round(seconds)), 60)
+    hours, minutes = divmod(minutes, 60)
+    parts = ((hours, "h"), (minutes, "min"), (rest, "s"))
+    told = " ".join(f"{number} {unit}" for number, unit in parts if number) or "0 s"
+    return f"-{told}" if seconds < 0 else told
+
+
 def moment(time: datetime | None) -> str | None:
     """A UTC time to the minute, for people."""
     return None if time is None else time.strftime("%Y-%m-%d %H:%M")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import date, timedelta
 from typing import Literal
 
 DayOrder = Literal["day-first", "month-first"]
@@ -140,14 +140,6 @@ def day_order(dates: Iterable[tuple[Dated, date | None]]) -> DayOrder | None:
                 near.add("day-first" if close[0] else "month-first")
     evidence = sure or near
     return next(iter(evidence)) if len(evidence) == 1 else None
-
-
-def local_day(time: datetime, offset_minutes: int | None) -> date:
-    """The day of a moment on its writer's clock."""
-    try:
-        return (time + timedelta(minutes=offset_minutes or 0)).date()
-    except OverflowError:  # in the first or the last hours of all time
-        return time.date()
 
 
 def relative_day(words: str, said: date) -> date:

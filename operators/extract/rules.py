@@ -9,7 +9,6 @@ from typing import Any, Protocol
 
 import pyarrow as pa
 
-from operators.extract.dates import local_day
 from operators.extract.finding import LOOKED_BACK, Finding, records_of, takes_back
 from operators.extract.page import Box, PictureText, part_box
 from operators.extract.pictures import observe_picture
@@ -47,6 +46,7 @@ from operators.records import (
     TIME,
     USER,
     VALUE,
+    local_day,
     observation_id,
 )
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from operators.extract.dates import dates_in, day_order, local_day
+from operators.extract.dates import dates_in, day_order
 from operators.extract.folding import folded
 from operators.extract.numbers import decimal_shown, decimal_style
 from operators.extract.values import PLAIN, Parsed, Style, ambiguous, leading_value, numbers_in
@@ -37,6 +37,7 @@ from operators.records import (
     TIME,
     USER,
     VALUE,
+    local_day,
 )
 
 _COUNTED = ("number", "money", "duration", "percent")

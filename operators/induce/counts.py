@@ -18,6 +18,7 @@ from operators.records import (
     CORRECTED_BY,
     CORRECTS,
     COUNTS,
+    FROM_ROUND,
     KIND,
     MEASURE,
     OBSERVATION,
@@ -32,8 +33,6 @@ from operators.records import (
     USER,
     USERS_LEVEL,
 )
-
-FROM_ROUND = "from_round"
 
 _PLACE = (SESSION, ROUND, ORDER, RECORD)
 _KEY = [TENANT, USER, "level", "names"]

@@ -116,18 +116,14 @@ def induction(counts: pa.Table, active: Sequence[TableSchema], values: InduceVal
 
     A table keeps its name and its columns theirs, whatever joins them; what is dropped or changes its type is told.
     """
-    rounds, records = sets_of(counts)
-    attributes = _attributes(rounds, records, values, embed)
-    by_label = {each.label: each for each in attributes}
-    label_of = {name: each.label for each in attributes for name in each.names}
-    in_rounds, in_records = relabelled(rounds, label_of), relabelled(records, label_of)
-    kept, changes = _kept(active, by_label, label_of)
+    scope = _scope(counts, values, embed)
+    kept, changes = _kept(active, scope)
     schemas, steps, asked = induce(
-        in_rounds,
+        scope.rounds,
         [frozenset(labels) for _, labels in kept],
         values.thresholds,
-        linked=linker(in_rounds, in_records),
-        leans=lambda label: by_label[label].dates_record,
+        linked=linker(scope.rounds, scope.records),
+        leans=lambda label: scope.by_label[label].dates_record,
     )
     if asked > values.thresholds.support:
         why = f"too many patterns at a support of {values.thresholds.support}: {asked} was asked of new tables"
@@ -140,37 +136,50 @@ def induction(counts: pa.Table, active: Sequence[TableSchema], values: InduceVal
         if schema in held:
             changes += _absorbed(old, held[schema])
             continue
-        table = _table(old, labels, schema, steps[at], by_label, label_of, in_rounds, taken)
+        table = _table(old, labels, schema, steps[at], scope, taken)
         held[schema] = table
         taken.add(table.name)
         tables.append(table)
         changes += _told(table, old, labels, steps[at])
-    return Induced(attributes, tuple(tables), tuple(changes))
+    return Induced(scope.attributes, tuple(tables), tuple(changes))
 
 
 def as_they_are(
     counts: pa.Table, active: Sequence[TableSchema], values: InduceValues, embed: Embed | None = None
 ) -> Induced:
     """The active tables with the names that now belong to their columns: nothing is discovered and nothing evolves."""
-    rounds, records = sets_of(counts)
-    attributes = _attributes(rounds, records, values, embed)
-    by_label = {each.label: each for each in attributes}
-    label_of = {name: each.label for each in attributes for name in each.names}
-    in_rounds = relabelled(rounds, label_of)
-    kept, changes = _kept(active, by_label, label_of)
+    scope = _scope(counts, values, embed)
+    kept, changes = _kept(active, scope)
     tables: list[TableSchema] = []
     for old, labels in kept:
-        schema = frozenset(labels)
-        table = _table(old, labels, schema, (), by_label, label_of, in_rounds, set())
+        table = _table(old, labels, frozenset(labels), (), scope, set())
         tables.append(table)
         changes += _told(table, old, labels, ())
-    return Induced(attributes, tuple(tables), tuple(changes))
+    return Induced(scope.attributes, tuple(tables), tuple(changes))
 
 
-def _kept(
-    active: Sequence[TableSchema], by_label: Mapping[str, Attribute], label_of: Mapping[Name, str]
-) -> tuple[list[tuple[TableSchema, list[str]]], list[SchemaChange]]:
+@dataclass(frozen=True)
+class _Scope:
+    """A scope's counts by the labels of its attributes."""
+
+    attributes: tuple[Attribute, ...]
+    by_label: Mapping[str, Attribute]
+    label_of: Mapping[Name, str]
+    rounds: Sets
+    records: Sets
+
+
+def _scope(counts: pa.Table, values: InduceValues, embed: Embed | None) -> _Scope:
+    rounds, records = sets_of(counts)
+    attributes = _attributes(rounds, records, values, embed)
+    label_of = {name: each.label for each in attributes for name in each.names}
+    by_label = {each.label: each for each in attributes}
+    return _Scope(attributes, by_label, label_of, relabelled(rounds, label_of), relabelled(records, label_of))
+
+
+def _kept(active: Sequence[TableSchema], scope: _Scope) -> tuple[list[tuple[TableSchema, list[str]]], list[SchemaChange]]:
     """The active tables that still have columns with values, each with the labels of those now; and what that changed."""
+    by_label, label_of = scope.by_label, scope.label_of
     kept: list[tuple[TableSchema, list[str]]] = []
     changes: list[SchemaChange] = []
     for table in active:
@@ -204,11 +213,12 @@ def _kept(
 
 def _parted(table: TableSchema, column: TableColumn, label: str, label_of: Mapping[Name, str]) -> list[SchemaChange]:
     """That names which the column took are another attribute now: their values leave it."""
-    gone = sorted({name.name for name in column.names if label_of.get(name, label) != label})
+    gone = [name for name in column.names if label_of.get(name, label) != label]
     if not gone:
         return []
-    others = sorted({label_of[name] for name in column.names if label_of.get(name, label) != label})
-    return [_change("parted", table, [column.name], gone, f"now of {', '.join(others)}, not of {column.name}")]
+    others = sorted({label_of[name] for name in gone})
+    names = sorted({name.name for name in gone})
+    return [_change("parted", table, [column.name], names, f"now of {', '.join(others)}, not of {column.name}")]
 
 
 def _rank(attribute: Attribute, column: TableColumn) -> tuple[bool, bool, bool, int]:
@@ -233,15 +243,14 @@ def _table(
     labels: Sequence[str],
     schema: frozenset[str],
     steps: Sequence[Step],
-    by_label: Mapping[str, Attribute],
-    label_of: Mapping[Name, str],
-    rounds: Sets,
+    scope: _Scope,
     taken: set[str],
 ) -> TableSchema:
+    by_label, rounds = scope.by_label, scope.rounds
     columns: list[TableColumn] = []
     for label, column in zip(labels, old.columns if old else (), strict=True):
         now = by_label[label]
-        unseen = [name for name in column.names if name not in label_of]
+        unseen = [name for name in column.names if name not in scope.label_of]
         names = tuple(dict.fromkeys((*unseen, *now.names)))
         columns.append(TableColumn(column.name, now.kind, now.unit, names))
     singles = {label: support(rounds, frozenset((label,))) for label in schema}

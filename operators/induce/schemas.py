@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from operators.errors import MiningBudget
 from operators.induce.maximal import mine_maximal
 from operators.induce.transactions import Transactions
+from operators.induce.transactions import all_confidence as quotient
 
 N = TypeVar("N", bound=Hashable)
 
@@ -63,8 +64,7 @@ def support(sets: Sets, pattern: Attributes) -> int:
 
 def all_confidence(sets: Sets, pattern: Attributes) -> float:
     """Support of the pattern over that of its most frequent attribute (AdaMM, Eq. 5); 0 where nothing holds it."""
-    most = max((support(sets, frozenset((each,))) for each in pattern), default=0)
-    return support(sets, pattern) / most if most else 0.0
+    return quotient(support(sets, pattern), (support(sets, frozenset((each,))) for each in pattern))
 
 
 def ext_confidence(sets: Sets, pattern: Attributes, schema: Attributes) -> float:

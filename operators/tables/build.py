@@ -7,7 +7,6 @@ import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import date
 from typing import Any
 
 import pyarrow as pa
@@ -16,6 +15,7 @@ from operators.records import (
     BOX,
     CONFIDENCE,
     END,
+    FROM_ROUND,
     IMAGE,
     KIND,
     MEASURE,
@@ -34,13 +34,11 @@ from operators.records import (
     VALUE,
     isoformat,
 )
-from operators.tables.columns import AT, CURRENCY, DAY, RAW, Column, TableMeta
-from operators.tables.rows import KEY, Placed, Row, Shape, place
+from operators.tables.columns import AT, CURRENCY, DAY, NUMERIC, RAW, Column, TableMeta
+from operators.tables.rows import KEY, Placed, Row, Shape, day_of, place
 
 BUILD_VERSION = 1
 """Raised when the same observations make other tables."""
-
-FROM_ROUND = "from_round"
 
 _TYPES = {"date": pa.date32(), "bool": pa.bool_(), "time": pa.string(), "text": pa.string()}
 _SAMPLES = 5
@@ -49,7 +47,6 @@ _CERTAIN = 2.0
 """More than any observation's confidence."""
 
 _POINTS = (OBSERVATION, FROM_ROUND, MESSAGE, START, END, IMAGE, MEDIA, BOX)
-_NUMERIC = ("number", "duration", "money", "percent", "ratio")
 
 
 @dataclass(frozen=True)
@@ -204,7 +201,7 @@ def _values(column: Column, cells: Sequence[Row | None]) -> tuple[Column, list[A
     """The column with its unit as its values have it, and the values."""
     if column.kind == "ratio":
         return _ratios(column, cells)
-    if column.kind in _NUMERIC:
+    if column.kind in NUMERIC:
         scale = _scale_of_bare(column, cells)
         return column, [None if cell is None else _number(column, cell, scale) for cell in cells]
     return column, [None if cell is None else _told(column, cell) for cell in cells]
@@ -214,10 +211,7 @@ def _told(column: Column, cell: Row) -> Any:
     if cell[KIND] != column.kind or (cell[PARSED] is None and column.kind != "text"):
         return None
     if column.kind == "date":
-        try:
-            return date.fromisoformat(cell[PARSED])
-        except ValueError:
-            return None
+        return day_of(cell[PARSED])
     if column.kind == "bool":
         return cell[PARSED] == "true"
     return cell[PARSED] if column.kind == "time" else cell[VALUE]

@@ -156,13 +156,13 @@ def currency_of(money: str) -> pl.Expr:
 
 
 def _find(meta: TableMeta, name: str) -> Column:
-    key = _key(name)
+    key = loosely(name)
     tiers = (
         [column for column in meta.columns if column.name == name],
         [PLAIN[name]] if name in PLAIN else [],
-        [column for column in meta.columns if _key(column.name) == key],
-        [column for column in PLAIN.values() if _key(column.name) == key],
-        [column for column in meta.columns if key in {_key(alias) for alias in column.aliases}],
+        [column for column in meta.columns if loosely(column.name) == key],
+        [column for column in PLAIN.values() if loosely(column.name) == key],
+        [column for column in meta.columns if key in {loosely(alias) for alias in column.aliases}],
     )
     found: list[Column] = next((tier for tier in tiers if tier), [])
     if len(found) == 1:
@@ -170,7 +170,8 @@ def _find(meta: TableMeta, name: str) -> Column:
     raise ColumnNotFound(_not_found(meta, name, found))
 
 
-def _key(name: str) -> str:
+def loosely(name: str) -> str:
+    """A name for finding what it means but for case, spaces and underscores."""
     return re.sub(r"[\s_]+", "", fold(name))
 
 
@@ -178,8 +179,8 @@ def _not_found(meta: TableMeta, name: str, several: list[Column]) -> str:
     shown = name if len(name) <= _SHOWN_NAME else name[:_SHOWN_NAME] + ".."
     if several:
         return f"{shown!r} may be any of {names_of(several)} of table {meta.name!r}: write the name as it stands here"
-    names = {_key(each): column for column in meta.columns for each in (column.name, *column.aliases)}
-    close = difflib.get_close_matches(_key(shown), names, _NEAR, 0.5)
+    names = {loosely(each): column for column in meta.columns for each in (column.name, *column.aliases)}
+    close = difflib.get_close_matches(loosely(shown), names, _NEAR, 0.5)
     near = dict.fromkeys(names[each].name for each in close)
     hint = f"; near: {', '.join(map(repr, near))}" if near else ""
     return f"table {meta.name!r} has no column {shown!r}{hint}; columns: {names_of([*meta.columns, *PLAIN.values()])}"

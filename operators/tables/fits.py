@@ -46,7 +46,7 @@ def check_value(column: Column, value: Value) -> None:
         _span(column, value.text)
     elif column.kind == "bool" and value.text not in ("true", "false"):
         raise misfit(column)
-    elif not _encodable(value.text):
+    elif not encodable(value.text):
         raise ConditionError(f"{column.name!r}: the text holds half a character (a lone surrogate)")
 
 
@@ -86,7 +86,8 @@ def _example(column: Column) -> str:
     }[column.kind]
 
 
-def _encodable(text: str) -> bool:
+def encodable(text: str) -> bool:
+    """Whether the text is whole Unicode: without half a character (a lone surrogate)."""
     try:
         text.encode()
     except UnicodeEncodeError:

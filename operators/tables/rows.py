@@ -20,6 +20,7 @@ from operators.records import (
     SESSION,
     TIME,
     VALUE,
+    local_day,
 )
 
 KEY = "key"
@@ -139,7 +140,7 @@ def _when(
 def at_day(round_: Row, told: str | None, clock: str | None) -> tuple[datetime | None, date | None]:
     """The time of a day and a clock that a record tells of itself; the round's own where it tells no other day."""
     said, said_day = when_told(round_)
-    day = _day(told)
+    day = day_of(told)
     if day is None or day == said_day:
         return said, said_day
     try:
@@ -154,10 +155,7 @@ def when_told(round_: Row) -> tuple[datetime | None, date | None]:
     said: datetime | None = round_[TIME]
     if said is None or round_[PRECISION] == "unknown":
         return None, None
-    try:
-        return said, (said + timedelta(minutes=round_[OFFSET] or 0)).date()
-    except OverflowError:
-        return said, said.date()
+    return said, local_day(said, round_[OFFSET])
 
 
 def _of_picture(rows: Sequence[Row], pictured: Mapping[tuple[int, int], set[str]]) -> str | None:
@@ -165,7 +163,8 @@ def _of_picture(rows: Sequence[Row], pictured: Mapping[tuple[int, int], set[str]
     return days.pop() if len(days) == 1 else None
 
 
-def _day(text: str | None) -> date | None:
+def day_of(text: str | None) -> date | None:
+    """The day that a text in ISO 8601 names; None where it names none."""
     try:
         return date.fromisoformat(text) if text else None
     except ValueError:

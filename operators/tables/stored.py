@@ -10,7 +10,7 @@ import polars as pl
 import pyarrow as pa
 
 from operators.errors import StoreCorrupt, TableNotFound
-from operators.tables.columns import Column, Table, TableMeta, fold
+from operators.tables.columns import Column, Table, TableMeta, loosely
 
 _NEAR = 3
 
@@ -28,21 +28,17 @@ def _aliases(keys: Sequence[str]) -> tuple[str, ...]:
 
 def find_row(rows: Sequence[Mapping[str, Any]], name: str) -> Mapping[str, Any]:
     """The row of the table called so, but for case, spaces and underscores; TableNotFound, naming what there is."""
-    for told in (str, _key):
+    for told in (str, loosely):
         found = [row for row in rows if told(row["table"]) == told(name)]
         if len(found) == 1:
             return found[0]
     names = [row["table"] for row in rows]
     if not names:
         raise TableNotFound("this user has no tables: too little recurs in their rounds")
-    near = difflib.get_close_matches(_key(name), [_key(each) for each in names], _NEAR, 0.5)
-    hint = [each for each in names if _key(each) in near]
+    near = difflib.get_close_matches(loosely(name), [loosely(each) for each in names], _NEAR, 0.5)
+    hint = [each for each in names if loosely(each) in near]
     told_near = f"; near: {', '.join(map(repr, hint))}" if hint else ""
     raise TableNotFound(f"there is no table {name[:60]!r}{told_near}; tables: {', '.join(map(repr, names))}")
-
-
-def _key(name: str) -> str:
-    return fold(name).replace("_", "").replace(" ", "")
 
 
 def table_of(row: Mapping[str, Any], rows: pa.Table) -> Table:
