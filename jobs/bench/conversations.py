@@ -11,11 +11,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from jobs.evaluate import Question, locomo_questions, mem_gallery_questions
+from jobs.evaluate.questions import Question, answered
 from operators.errors import UsageError
 
-READERS = {"mem_gallery": mem_gallery_questions, "locomo": locomo_questions}
-"""The folders of the shared conversations, and who reads the questions in them."""
+FOLDERS = ("mem_gallery", "locomo")
+"""The folders of the shared conversations."""
 
 _VOCABULARY, _SEED = 6_000, 20_260_131
 _BEGINS = datetime(2024, 1, 1, 8, tzinfo=UTC)
@@ -23,7 +23,7 @@ _BEGINS = datetime(2024, 1, 1, 8, tzinfo=UTC)
 
 def folders(data: Path) -> dict[str, Path]:
     """The shared conversations below a folder, by name; UsageError where one is missing."""
-    found = {name: data / name for name in READERS}
+    found = {name: data / name for name in FOLDERS}
     missing = [name for name, folder in found.items() if not folder.is_dir()]
     if missing:
         raise UsageError(f"--data {data} holds no {' and no '.join(missing)} folder")
@@ -32,8 +32,7 @@ def folders(data: Path) -> dict[str, Path]:
 
 def questions(folder: Path) -> list[Question]:
     """All questions of one of the shared folders that name their evidence."""
-    read = READERS[folder.name]
-    return [question for path in sorted(folder.glob("*.json")) for question in read(path)]
+    return [question for path in sorted(folder.glob("*.json")) for question in answered(path)]
 
 
 # --- invented ones --------------------------------------------------------------------------------------------------

@@ -15,7 +15,8 @@ from jobs.backfill import BackfillRequest, backfill
 from jobs.bench.conversations import folders, questions
 from jobs.bench.encoders import Choice
 from jobs.bench.machine import cores
-from jobs.evaluate import Question, Recall, evidence_places, evidence_recall
+from jobs.evaluate.questions import Question
+from jobs.evaluate.recall import Recall, evidence_recall
 from operators.memory import Memory, open_store
 from operators.records import DEFAULT_TENANT
 from operators.retrieve.result import SearchResult
@@ -86,4 +87,4 @@ def _recall(
             vector=vectors[query],
         )
 
-    return evidence_recall(search, asked, lambda user: evidence_places(memory.rounds(user).iter_rows(named=True)))
+    return evidence_recall(search, asked, lambda user: memory.rounds(user).iter_rows(named=True))

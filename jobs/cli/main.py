@@ -18,11 +18,24 @@ from types import FrameType
 
 import typer
 
-from jobs.cli import backfill, bench, compute, export, inspect, look, maintain, observations, reinduce, search, tables
+from jobs.cli import (
+    backfill,
+    bench,
+    compute,
+    evaluate,
+    export,
+    inspect,
+    look,
+    maintain,
+    observations,
+    reinduce,
+    search,
+    tables,
+)
 from jobs.cli.output import printable
 from operators.errors import MnemosaicError, NotAStore, SnapshotNotFound, UsageError
 
-FAMILIES = (backfill, look, search, observations, tables, compute, reinduce, inspect, export, maintain, bench)
+FAMILIES = (backfill, look, search, observations, tables, compute, reinduce, inspect, export, maintain, evaluate, bench)
 """Modules of commands. Each has ``register(app)``; a new family is added here."""
 
 app = typer.Typer(

@@ -1,0 +1,194 @@
+"""Evaluate retrieval: benchmark files in, what each configuration returns for each of their questions out.
+
+find files > read their questions > backfill into a temporary store > encode all questions at once > search > score.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from configs.settings import RetrievalSettings, Settings
+from jobs.backfill import BackfillRequest, backfill
+from jobs.bench.machine import cores
+from jobs.evaluate.ablations import configurations
+from jobs.evaluate.questions import Question, QuestionFile, read_questions
+from jobs.evaluate.recall import Evidence, Places, Returned, places_of, returned, scores
+from jobs.sources import sources_of
+from jobs.stages import cluster
+from jobs.watch import Progress
+from operators.encode.text import encoder_of
+from operators.errors import UsageError
+from operators.memory import Memory, open_store
+from operators.retrieve.result import SearchResult
+from operators.store.commit import load_spec
+from operators.store.opening import open_objects
+
+Tell = Callable[[Progress], None]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What one configuration returned for a question: names of the first 12 rounds, best first, and of those with their
+    neighbours in time order. ``scores``: its ``METRICS``, None where the question does not count."""
+
+    rounds: tuple[str, ...]
+    with_neighbours: tuple[str, ...]
+    scores: tuple[float, ...] | None
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question of a file and its answers by configuration. ``left_out``: why it does not count."""
+
+    file: QuestionFile
+    question: Question
+    answers: Mapping[str, Answer]
+    left_out: str | None
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """All questions in the order of the files, and what they were asked of.
+
+    ``unread``: parts of the files that the backfill put into quarantine. ``encoder``: its fingerprint.
+    """
+
+    files: tuple[QuestionFile, ...]
+    configurations: Mapping[str, RetrievalSettings]
+    asked: tuple[Asked, ...]
+    encoder: Mapping[str, Any]
+    rounds: int
+    unread: int
+
+
+def evaluate_retrieval(data: str, settings: Settings, ablations: Sequence[str], progress: Tell) -> Evaluation:
+    """Ask every question of the file, or of all files of the folder, under each configuration.
+
+    Without ``ablations`` the configured settings alone. UsageError for an unknown ablation, a file that is none of the
+    benchmarks' or holds no questions, or where no question counts; SourceError for a broken file.
+    """
+    chosen = configurations(settings.retrieval, ablations)
+    files = [read_questions(source, settings.sources) for source in sources_of([data])]
+    if all(question.left_out for file in files for question in file.questions):
+        raise UsageError(f"no question in {data} names what answers it; there is nothing to measure")
+    with tempfile.TemporaryDirectory(prefix="mnemosaic-evaluate-") as store:
+        groups = apart(files)
+        rounds, unread = _backfill(groups, store, settings, progress)
+        objects = open_objects(store)
+        encoder = encoder_of(load_spec(objects).encoder, threads=cores())
+        texts = sorted({question.text for file in files for question in file.questions if question.text})
+        progress(Progress("encode questions", 0, len(texts), "questions"))
+        vectors = dict(zip(texts, encoder.encode(texts), strict=True))
+        progress(Progress("encode questions", len(texts), len(texts), "questions"))
+        opened = open_store(store, encoder=encoder)
+        memories = {file.source.uri: opened.memory(_tenant(n)) for n, group in enumerate(groups) for file in group}
+        asked = _ask_all(files, memories, vectors, chosen, progress)
+    if all(one.left_out for one in asked):
+        raise UsageError(f"no question in {data} names a round that is in its conversation; there is nothing to measure")
+    return Evaluation(tuple(files), chosen, asked, encoder.fingerprint, rounds, unread)
+
+
+# --- the store ------------------------------------------------------------------------------------------------------
+
+
+def apart(files: Sequence[QuestionFile]) -> list[list[QuestionFile]]:
+    """The files in as few groups as keep two files that share a name apart; each group becomes a tenant of its own."""
+    groups: list[tuple[set[str], list[QuestionFile]]] = []
+    for file in files:
+        names, group = next((one for one in groups if one[0].isdisjoint(file.names)), (None, []))
+        if names is None:
+            groups.append((set(file.names), [file]))
+        else:
+            names.update(file.names)
+            group.append(file)
+    return [group for _, group in groups]
+
+
+def _tenant(number: int) -> str:
+    return f"evaluate-{number + 1}"
+
+
+def _backfill(groups: Sequence[Sequence[QuestionFile]], store: str, settings: Settings, progress: Tell) -> tuple[int, int]:
+    """Backfill each group; rounds in all, and how much could not be read. Observations and tables are not searched, so
+    none are made."""
+    extract = settings.extract.model_copy(update={"kind": "none", "ocr": "none"})
+    induce = settings.induce.model_copy(update={"in_backfill": False})
+    lean = settings.model_copy(update={"extract": extract, "induce": induce})
+    ray, read, unread = settings.ray, 0, 0
+    with cluster(ray.address, num_cpus=ray.num_cpus, object_store_bytes=ray.object_store_mb << 20):
+        for number, group in enumerate(groups):
+            request = BackfillRequest(tuple(file.source.uri for file in group), store, _tenant(number))
+            report = backfill(request, lean, progress)
+            read, unread = read + report.read, unread + report.quarantined
+    return read, unread
+
+
+# --- the questions --------------------------------------------------------------------------------------------------
+
+
+def find(memory: Memory, question: Question, vector: NDArray[np.float32], retrieval: RetrievalSettings) -> SearchResult:
+    """The product's search for a question whose vector (dim,) is at hand, with these settings."""
+    return memory.search(
+        question.user_id,
+        question.text,
+        k=retrieval.k,
+        neighbours=retrieval.neighbours,
+        kappa=retrieval.kappa,
+        pool=retrieval.pool,
+        signals=retrieval.signals,
+        vector=vector,
+    )
+
+
+def _ask_all(
+    files: Sequence[QuestionFile],
+    memories: Mapping[str, Memory],
+    vectors: Mapping[str, NDArray[np.float32]],
+    chosen: Mapping[str, RetrievalSettings],
+    progress: Tell,
+) -> tuple[Asked, ...]:
+    asked: list[Asked] = []
+    total = sum(len(file.questions) for file in files)
+    for file in files:
+        memory = memories[file.source.uri]
+        places: dict[str, Places] = {}
+        for question in file.questions:
+            if question.user_id not in places:
+                places[question.user_id] = places_of(memory.rounds(question.user_id).iter_rows(named=True))
+            asked.append(_ask(file, question, memory, places[question.user_id], vectors, chosen))
+            progress(Progress("ask", len(asked), total, "questions"))
+    return tuple(asked)
+
+
+def _ask(
+    file: QuestionFile,
+    question: Question,
+    memory: Memory,
+    places: Places,
+    vectors: Mapping[str, NDArray[np.float32]],
+    chosen: Mapping[str, RetrievalSettings],
+) -> Asked:
+    wanted = places.wanted(question)
+    left_out = question.left_out or (None if wanted else "unknown-evidence")
+    answers = {}
+    for name, retrieval in chosen.items():
+        result = Returned((), ())
+        if question.text:
+            found = find(memory, question, vectors[question.text], retrieval)
+            result = returned(found, retrieval.neighbours)
+        answers[name] = _answer(result, places, wanted if left_out is None else frozenset())
+    return Asked(file, question, answers, left_out)
+
+
+def _answer(result: Returned, places: Places, wanted: frozenset[Evidence]) -> Answer:
+    return Answer(
+        tuple(places.names[order] for order in result.first),
+        tuple(places.names[order] for order in result.around),
+        scores(wanted, result) if wanted else None,
+    )
