@@ -13,6 +13,7 @@ from configs.settings import load_settings
 from jobs.cli.options import ConfigOption, JsonOption
 from jobs.cli.output import counted, note, print_json, print_table
 from jobs.cli.progress import live_progress
+from jobs.evaluate.ablations import ABLATIONS, configurations
 from operators.errors import UsageError
 
 
@@ -28,7 +29,11 @@ def retrieval(
     config: ConfigOption = None,
     ablation: Annotated[
         list[str] | None,
-        typer.Option("--ablation", metavar="NAME", help="Retrieval as this changes it; may be repeated. [configured]"),
+        typer.Option(
+            "--ablation",
+            metavar="NAME,..",
+            help=f"Retrieval as it changes: {', '.join(ABLATIONS)}. May be repeated. [configured]",
+        ),
     ] = None,
     out: Annotated[
         Path | None, typer.Option("--out", metavar="DIR", help="Write the report, a plot and each question's rounds here.")
@@ -44,12 +49,10 @@ def retrieval(
     \b
     Examples:
       mnemosaic evaluate retrieval locomo10.json
-      mnemosaic evaluate retrieval data/ --ablation configured --ablation dense --ablation bm25 --out report
+      mnemosaic evaluate retrieval data/ --ablation configured,dense,bm25 --out report
     """
-    from jobs.evaluate.ablations import configurations
-
     settings = load_settings(config)
-    names = ablation or []
+    names = [name.strip() for given in ablation or [] for name in given.split(",")]
     configurations(settings.retrieval, names)
     if out is not None:
         _make_folder(out)

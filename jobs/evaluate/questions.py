@@ -99,8 +99,8 @@ def read_questions(source: SourceFile, settings: SourceSettings) -> QuestionFile
     """
     files = places()(source.uri)
     found = survey(source, files)
-    if found.error is not None and found.format is None and found.error.code not in ("unknown-format", "not-json"):
-        raise found.error
+    if found.error is not None and found.error.code not in ("unknown-format", "not-json"):
+        raise _named(found.error, source.uri, None)
     if found.format not in _READERS:
         told = "empty" if found.verdict == "read" and found.format is None else found.format or "no conversation"
         raise UsageError(f"{source.uri} is not a benchmark's file ({', '.join(_READERS)}) but {told}; take it out of DATA")

@@ -26,6 +26,7 @@ from operators.encode.text import encoder_of
 from operators.errors import UsageError
 from operators.memory import Memory, open_store
 from operators.retrieve.result import SearchResult
+from operators.sources.files import SourceFile
 from operators.store.commit import load_spec
 from operators.store.opening import open_objects
 
@@ -74,7 +75,7 @@ def evaluate_retrieval(data: str, settings: Settings, ablations: Sequence[str], 
     benchmarks' or holds no questions, or where no question counts; SourceError for a broken file.
     """
     chosen = configurations(settings.retrieval, ablations)
-    files = [read_questions(source, settings.sources) for source in sources_of([data])]
+    files = _read_all(sources_of([data]), settings, progress)
     if all(question.left_out for file in files for question in file.questions):
         raise UsageError(f"no question in {data} names what answers it; there is nothing to measure")
     with tempfile.TemporaryDirectory(prefix="mnemosaic-evaluate-") as store:
@@ -92,6 +93,14 @@ def evaluate_retrieval(data: str, settings: Settings, ablations: Sequence[str], 
     if all(one.left_out for one in asked):
         raise UsageError(f"no question in {data} names a round that is in its conversation; there is nothing to measure")
     return Evaluation(tuple(files), chosen, asked, encoder.fingerprint, rounds, unread)
+
+
+def _read_all(sources: Sequence[SourceFile], settings: Settings, progress: Tell) -> list[QuestionFile]:
+    files: list[QuestionFile] = []
+    for source in sources:
+        files.append(read_questions(source, settings.sources))
+        progress(Progress("read questions", len(files), len(sources), "files"))
+    return files
 
 
 # --- the store ------------------------------------------------------------------------------------------------------

@@ -42,7 +42,7 @@ def test_report_on_stdout_and_in_the_folder(
     data: Path, config: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     command = ["evaluate", "retrieval", str(data), "--config", str(config), "--out", str(tmp_path / "out")]
-    assert main([*command, "--ablation", "bm25", "--ablation", "dense", "--json"]) == 0
+    assert main([*command, "--ablation", "bm25, dense", "--ablation", "bm25", "--json"]) == 0
     captured = capsys.readouterr()
     report = json.loads(captured.out)
     assert report == json.loads((tmp_path / "out" / "report.json").read_text(encoding="utf-8"))

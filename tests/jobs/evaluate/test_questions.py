@@ -135,6 +135,7 @@ def test_an_empty_file_is_named(tmp_path: Path, text: str) -> None:
     ("text", "told"),
     [
         ('{"speaker_a": "A", "speaker_b": "B", "session_1": [', "bad-json"),
+        ('{"qa": ]}', "bad-json"),
         (json.dumps(locomo_of() | {"qa": ["q"]}), "wrong-type"),
         (json.dumps(locomo_of({"question": 7, "evidence": ["D1:1"], "category": 1})), "wrong-type"),
         (json.dumps(locomo_of() | {"session_1": []}), "no-messages"),
