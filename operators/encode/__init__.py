@@ -1,1 +1,1 @@
-"""Text encoders: strings in, unit vectors out."""
+"""Encoders: texts or pictures in, unit vectors out."""

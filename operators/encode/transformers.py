@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import importlib.util
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,9 +10,10 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from operators.encode.checkpoints import checkpoint_folder, files_sha256, require_package
 from operators.encode.spans import encodable, split_spans
 from operators.encode.text import resolve_numeric, resolve_window
-from operators.errors import EncoderError, WeightsMissing
+from operators.errors import EncoderError
 
 KIND = "sentence-transformers"
 MODES = ("fp32", "bf16")
@@ -34,8 +33,8 @@ def fingerprint(model: str, window: int | None, numeric: str) -> dict[str, Any]:
     return {
         "kind": KIND,
         "model": model,
-        "weights_sha256": _hash(folder, _WEIGHTS, model),
-        "pooling": "files:" + _hash(folder, _SHAPE, model)[:16],
+        "weights_sha256": files_sha256(folder, _WEIGHTS, model, KIND),
+        "pooling": "files:" + files_sha256(folder, _SHAPE, model, KIND)[:16],
         "window": None if window is None else resolve_window(KIND, window, _UNBOUNDED, window),
         "numeric": resolve_numeric(KIND, numeric, MODES),
         "dim": _dim(folder, model),
@@ -62,33 +61,13 @@ def _pooled(config: dict[str, Any]) -> int:
 
 
 def _folder(model: str) -> Path:
-    if Path(model).is_dir():
-        return Path(model)
-    _require_extra()
-    from huggingface_hub import snapshot_download
-    from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
-
-    try:
-        return Path(snapshot_download(model))
-    except (HfHubHTTPError, LocalEntryNotFoundError, OSError) as error:
-        raise WeightsMissing(f"the model {model!r} is neither a folder nor to be had from the hub: {error}") from error
+    if not Path(model).is_dir():
+        _require_extra()
+    return checkpoint_folder(model)
 
 
 def _require_extra() -> None:
-    if importlib.util.find_spec("sentence_transformers") is None:
-        raise WeightsMissing("sentence-transformers is not installed: pip install 'mnemosaic[torch]'")
-
-
-def _hash(folder: Path, patterns: Sequence[str], model: str) -> str:
-    found = sorted({path for pattern in patterns for path in folder.rglob(pattern)})
-    if not found:
-        raise WeightsMissing(f"{model!r} holds none of {', '.join(patterns)}: it is no sentence-transformers model")
-    digest = hashlib.sha256()
-    for path in found:
-        digest.update(path.relative_to(folder).as_posix().encode() + b"\0")
-        with path.open("rb") as handle:
-            digest.update(hashlib.file_digest(handle, "sha256").digest())
-    return digest.hexdigest()
+    require_package("sentence_transformers", "sentence-transformers")
 
 
 class SentenceTransformersEncoder:
