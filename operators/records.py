@@ -100,6 +100,7 @@ FROM_ROUND = "from_round"
 """Beside the observations that are live: the round one is written in, where what it corrects stands in another."""
 
 CORRECTS, CORRECTED_BY, NAMED = "corrects", "corrected_by", "named"
+VECTOR = "vector"
 
 TIMESTAMP = pa.timestamp("us", tz="UTC")
 
@@ -347,6 +348,40 @@ CORRECTIONS = pa.schema(
 ``names``: the normal names that the column took then; the cell is known by them where no column is called so any more.
 """
 
+TOPIC, EPISODE, EVENT = "topic", "episode", "event"
+LEVELS = (TOPIC, EPISODE, EVENT)
+"""The levels of a hierarchy, from the top."""
+
+HIERARCHY = pa.schema(
+    [
+        pa.field(TENANT, pa.string(), nullable=False),
+        pa.field(USER, pa.string(), nullable=False),
+        pa.field("level", pa.string(), nullable=False),
+        pa.field("node", pa.string(), nullable=False),
+        pa.field("parent", pa.string()),
+        pa.field("name", pa.string(), nullable=False),
+        pa.field("description", pa.string(), nullable=False),
+        pa.field("first_order", pa.int64(), nullable=False),
+        pa.field("last_order", pa.int64(), nullable=False),
+        pa.field("rounds", pa.int64(), nullable=False),
+        pa.field("pictures", pa.int64(), nullable=False),
+        pa.field("first_time", TIMESTAMP),
+        pa.field("first_offset_minutes", pa.int16()),
+        pa.field("last_time", TIMESTAMP),
+        pa.field("last_offset_minutes", pa.int16()),
+        pa.field("vector", pa.list_(pa.float16())),
+        pa.field("image_vector", pa.list_(pa.float16())),
+        pa.field("made_of", pa.string(), nullable=False),
+    ]
+)
+"""One row a topic, an episode, an event; sorted by tenant and user, a user's topics before episodes before events, each by
+their first rounds.
+
+An event is a round and an episode the rounds from ``first_order`` to ``last_order``; a topic's are those of its episodes,
+which name it as ``parent``. The vectors of texts and pictures, unit length, are null where there are none, and of events,
+whose units and pictures have theirs. ``made_of``: with what numbers a user's hierarchy was made, and behind a dash of what rounds.
+"""
+
 LINE_TYPE = pa.struct(
     [
         pa.field("text", pa.string(), nullable=False),
@@ -378,9 +413,29 @@ def vectors_by_key(dim: int) -> pa.Schema:
     return pa.schema(
         [
             pa.field(CONTENT_KEY, pa.binary(16), nullable=False),
-            pa.field("vector", pa.list_(pa.float16(), dim), nullable=False),
+            pa.field(VECTOR, pa.list_(pa.float16(), dim), nullable=False),
         ]
     )
+
+
+def picture_vectors(dim: int) -> pa.Schema:
+    """Schema of a bucket's vectors of pictures: float16, unit length, a row each distinct picture of a user's rounds.
+
+    Sorted by tenant, user, media. A picture that cannot be decoded has no row.
+    """
+    return pa.schema(
+        [
+            pa.field(TENANT, pa.string(), nullable=False),
+            pa.field(USER, pa.string(), nullable=False),
+            pa.field(MEDIA, pa.string(), nullable=False),
+            pa.field(VECTOR, pa.list_(pa.float16(), dim), nullable=False),
+        ]
+    )
+
+
+def pictures_by_key(dim: int) -> pa.Schema:
+    """Schema of a block of encoded pictures: content key, vector, and why it is zero (``fault``, null where it is not)."""
+    return pa.schema([*vectors_by_key(dim), pa.field("fault", pa.string())])
 
 
 # --- ids and hashes ---------------------------------------------------------------------------------------------
@@ -430,6 +485,12 @@ def observation_id(session_id: str, round_id: str, index: int) -> str:
     """Id of an observation within its user: its round and its place among the round's."""
     session, round_ = (part.replace("%", "%25").replace("/", "%2F") for part in (session_id, round_id))
     return f"{session}/{round_}/obs{index}"
+
+
+def node_id(level: str, session_id: str, round_id: str) -> str:
+    """Id of a topic, an episode or an event within its user: its level and its first round."""
+    session, round_ = (part.replace("%", "%25").replace("/", "%2F") for part in (session_id, round_id))
+    return f"{level}/{session}/{round_}"
 
 
 def round_hash(record: Round) -> str:
