@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -213,18 +212,11 @@ class _Builder:
             for each in self.said[place]
         ]
 
-    def _forms(self, places: Sequence[int]) -> dict[str, Counter[str]]:
-        forms: dict[str, Counter[str]] = {}
-        for place in places:
-            for each in self.said[place]:
-                for key, form in each.sentence.words:
-                    forms.setdefault(key, Counter())[form] += 1
-        return forms
-
     def _name(self, tellings: Mapping[str, float], places: Sequence[int]) -> str:
         """Those who speak name no level: what they say does."""
         left = {word: weight for word, weight in tellings.items() if word not in self._speakers}
-        return name_of(left, self._forms(places), self.values.name_words)
+        said = (each.sentence for place in places for each in self.said[place])
+        return name_of(left, said, self.values.name_words)
 
     @cached_property
     def _speakers(self) -> frozenset[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -65,8 +66,19 @@ def weights(inside: Terms, everywhere: Terms) -> dict[str, float]:
     return found
 
 
-def name_of(tellings: Mapping[str, float], forms: Mapping[str, Counter[str]], most: int) -> str:
+def name_of(tellings: Mapping[str, float], said: Iterable[Sentence], most: int) -> str:
     """The most telling words of a level, as most often written, the best first; empty without any. Numbers name nothing."""
+    chosen = _best_words(tellings, most)
+    forms: dict[str, Counter[str]] = {word: Counter() for word in chosen}
+    for sentence in said:
+        if not sentence.keys.isdisjoint(forms):
+            for key, form in sentence.words:
+                if key in forms:
+                    forms[key][form] += 1
+    return ", ".join(min(forms[word].items(), key=lambda form: (-form[1], form[0].swapcase()))[0] for word in chosen)
+
+
+def _best_words(tellings: Mapping[str, float], most: int) -> list[str]:
     ranked = sorted((word for word in tellings if not word[0].isdigit()), key=lambda word: (-tellings[word], word))
     chosen: list[str] = []
     for word in ranked:
@@ -74,7 +86,7 @@ def name_of(tellings: Mapping[str, float], forms: Mapping[str, Counter[str]], mo
             break
         if not any(word in other or other in word for other in chosen):  # cat, cats; 公園, 園の
             chosen.append(word)
-    return ", ".join(min(forms[word].items(), key=lambda form: (-form[1], form[0].swapcase()))[0] for word in chosen)
+    return chosen
 
 
 def described(said: Sequence[Said], tellings: Mapping[str, float], sentences: int, characters: int) -> str:
@@ -83,14 +95,19 @@ def described(said: Sequence[Said], tellings: Mapping[str, float], sentences: in
     A sentence weighs what its words tell that no sentence chosen before told, against its length, times how near its unit is
     to the level.
     """
-    left = list(enumerate(said))
     told: set[str] = set()
     chosen: list[tuple[int, Said]] = []
     room = characters
-    while left and len(chosen) < sentences and room > 0:
-        at = max(range(len(left)), key=lambda at: (_worth(left[at][1], tellings, told), -left[at][0]))
-        place, best = left.pop(at)
-        if chosen and (not _worth(best, tellings, told) or len(best.sentence.text) > room):
+    # What a sentence is worth only falls while others are chosen, so the best is the first whose worth is up to date.
+    heap = [(-_worth(each, tellings, told), place, 0) for place, each in enumerate(said)]
+    heapq.heapify(heap)
+    while heap and len(chosen) < sentences and room > 0:
+        worth, place, known = heapq.heappop(heap)
+        best = said[place]
+        if known < len(chosen):
+            heapq.heappush(heap, (-_worth(best, tellings, told), place, len(chosen)))
+            continue
+        if chosen and (worth == 0 or len(best.sentence.text) > room):
             break
         chosen.append((place, best))
         told |= best.sentence.keys

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from functools import cached_property
@@ -116,8 +116,8 @@ class UserHierarchy:
         check_match(query, levels=levels, k=k, weight=weight)
         cosines, overlaps, scores = self._scores(query, vector, weight)
         nodes = self._nodes
-        allowed = [at for at, node in enumerate(nodes) if node.level in levels]
-        ranked = sorted(allowed, key=lambda at: (-scores[at], at))[:k]
+        allowed = np.array([at for at, node in enumerate(nodes) if node.level in levels], np.int64)
+        ranked = allowed[np.lexsort((allowed, -scores[allowed]))][:k].tolist()
         return [Match(_share(scores[at]), float(cosines[at]), float(overlaps[at]), nodes[at]) for at in ranked]
 
     def locate(
@@ -158,28 +158,33 @@ class UserHierarchy:
         return np.concatenate([unit_length(upper), events])
 
     @cached_property
-    def _said(self) -> list[frozenset[str]]:
-        """The words of each node: of an event all that was said, of the others their names and descriptions."""
+    def _places(self) -> dict[str, list[int]]:
+        """The nodes (ascending) that say a word: events all that was said, the others their names and descriptions."""
+        places: dict[str, list[int]] = {}
+        for at, words in enumerate(self._said()):
+            for word in words:
+                places.setdefault(word, []).append(at)
+        return places
+
+    def _said(self) -> Iterator[set[str]]:
+        for node in (*self.topics, *self.episodes):
+            yield set(self._reading.of_text(f"{node.name} {node.description}"))
         said: list[set[str]] = [set() for _ in range(len(self._rounds))]
         texts = pc.coalesce(self._units[TEXT], self._units[CAPTION]).to_pylist()
         for order, text in zip(self._units[ORDER].to_pylist(), texts, strict=True):
             said[order].update(self._reading.of_text(text or ""))
         for order, messages in enumerate(self._rounds[MESSAGES].to_pylist()):
             said[order].update(word for each in messages for word in self._reading.of_text(each["speaker"]))
-        told = [self._reading.of_text(f"{node.name} {node.description}") for node in (*self.topics, *self.episodes)]
-        return [frozenset(words) for words in (*told, *said)]
-
-    @cached_property
-    def _rounds_of_word(self) -> Counter[str]:
-        return Counter(word for words in self._said[len(self.topics) + len(self.episodes) :] for word in words)
+        yield from said
 
     def _worth(self, query: str) -> dict[str, float]:
         """The inverse document frequency of each word of a query, over the user's rounds; they sum to 1."""
-        count = len(self.events)
-        rare = {
-            word: math.log(1 + (count - self._rounds_of_word[word] + 0.5) / (self._rounds_of_word[word] + 0.5))
-            for word in self._reading.of_query(query)
-        }
+        upper = len(self.topics) + len(self.episodes)
+        rare: dict[str, float] = {}
+        for word in self._reading.of_query(query):
+            places = self._places.get(word, [])
+            count = len(places) - bisect_left(places, upper)
+            rare[word] = math.log(1 + (len(self.events) - count + 0.5) / (count + 0.5))
         total = sum(rare.values())
         return {word: value / total for word, value in rare.items()}
 
@@ -188,10 +193,10 @@ class UserHierarchy:
         dim = self._vectors.shape[1]
         if vector.shape != (dim,):
             raise UsageError(f"the query's vector has shape {vector.shape}, the store's have ({dim},)")
-        worth = self._worth(query)
         cosines: Floats = self._vectors @ unit_length(vector.reshape(1, -1))[0]
-        told = [sum(value for word, value in worth.items() if word in said) for said in self._said]
-        overlaps = np.array(told, np.float32)
+        overlaps = np.zeros(len(cosines), np.float32)
+        for word, value in self._worth(query).items():
+            overlaps[self._places.get(word, [])] += value
         return cosines, overlaps, (weight * cosines + (1 - weight) * overlaps).astype(np.float32)
 
     # --- intervals ---
@@ -222,15 +227,15 @@ class UserHierarchy:
         return _Span(row[TIME], end, said, local_day(end, row[OFFSET]), row[PRECISION], False)
 
     def _told(self, messages: Sequence[Mapping[str, Any]], worth: Mapping[str, float], said: date) -> Told | None:
-        """The day told by the sentence that says most of the query's words, or, where it tells none, by its message."""
-        best: tuple[float, str, str] = (0.0, "", "")
+        """The day told by the sentence that says most of the query's words; other sentences tell of other things."""
+        best: tuple[float, str] = (0.0, "")
         for message in messages:
             for sentence in sentences_of(message["text"]):
                 words = set(self._reading.of_text(sentence.text))
                 score = sum(value for word, value in worth.items() if word in words)
                 if score > best[0]:
-                    best = (score, sentence.text, message["text"])
-        return next((told for text in best[1:] if (told := days_told(text, said, self._reading.dates_in))), None)
+                    best = (score, sentence.text)
+        return days_told(best[1], said, self._reading.dates_in)
 
 
 class _Span(NamedTuple):

@@ -49,15 +49,11 @@ FUNCTION_WORDS = frozenset(unicodedata.normalize("NFKC", word).replace("\u2019",
 
 @dataclass(frozen=True)
 class Sentence:
-    """A sentence as written, white space aside, and its words: key (folded) and form."""
+    """A sentence as written, white space aside, and its words: key (folded) and form; ``keys``: each key once."""
 
     text: str
     words: tuple[tuple[str, str], ...]
-
-    @property
-    def keys(self) -> frozenset[str]:
-        """The keys of its words, each once."""
-        return frozenset(key for key, _ in self.words)
+    keys: frozenset[str]
 
 
 def sentences_of(text: str) -> list[Sentence]:
@@ -69,7 +65,8 @@ def sentences_of(text: str) -> list[Sentence]:
         if _SHORT.search(match[0]) and text[match.end() : match.end() + 1] == " ":
             continue
         if flat := " ".join(held.split()):
-            found.append(Sentence(flat, tuple(_words(flat))))
+            words = tuple(_words(flat))
+            found.append(Sentence(flat, words, frozenset(key for key, _ in words)))
         held = ""
     return found
 

@@ -20,7 +20,7 @@ _PATTERN = re.compile(
     r"|(?P<before>the day before yesterday)|(?P<yesterday>yesterday|last night)|(?P<tomorrow>tomorrow)"
     r"|(?P<ago>a couple of|couple of|an?|one|two|three|four|five|six|seven|eight|nine|ten|\d{1,3}) "
     r"(?P<unit>day|week|month|year)s? ago"
-    rf"|(?P<which>last|past|this past|this|next|on) (?:{_DAY.format('weekday')}\b|(?P<period>weekend|week|month|year))"
+    rf"|(?P<which>last|past|this past|this|next) (?:{_DAY.format('weekday')}\b|(?P<period>weekend|week|month|year))"
     r")\b",
     re.IGNORECASE,
 )
@@ -39,7 +39,7 @@ def days_told(text: str, said: date, dates_in: DatesIn) -> Told | None:
     """The first telling of a day in a text that was said on a day; None where it tells none.
 
     ``last week`` is the seven days from Monday on before this week's, ``last weekend`` its Saturday and Sunday; ``last
-    Friday`` the Friday before the day.
+    Friday`` the Friday before the day. ``on Friday`` may be the last one or the next and tells none.
     """
     found = [Told(day, day, start) for start, day in dates_in(text, said)]
     for match in _PATTERN.finditer(text):
@@ -73,8 +73,8 @@ def _ago(number: str, unit: str, said: date) -> tuple[date, date]:
     return _month(said, -count) if unit == "month" else _year(said.year - count)
 
 
-def _named(which: str, weekday: str | None, period: str | None, said: date) -> tuple[date, date] | None:
-    step = {"next": 1, "this": 0, "on": -1}.get(which, -1)
+def _named(which: str, weekday: str | None, period: str | None, said: date) -> tuple[date, date]:
+    step = {"next": 1, "this": 0}.get(which, -1)
     if weekday:
         number = _DAYS.index(weekday[:3].lower())
         if which == "next":
@@ -82,10 +82,8 @@ def _named(which: str, weekday: str | None, period: str | None, said: date) -> t
         if which == "this":
             return (said + timedelta(days=number - said.weekday()),) * 2
         back = (said.weekday() - number) % 7
-        return (said - timedelta(days=back or (0 if which == "on" else 7)),) * 2
-    if which == "on" or period is None:
-        return None
-    kind = period.lower()
+        return (said - timedelta(days=back or 7),) * 2
+    kind = str(period).lower()
     if kind == "weekend":
         monday = _week(said, step)[0]
         return monday + timedelta(days=5), monday + timedelta(days=6)
