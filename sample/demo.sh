@@ -36,14 +36,19 @@ run compute activity avg sleep --by month --user mira --store "$STORE"
 run rank activity steps --top 3 --user mira --store "$STORE"
 run compute receipts sum total --by merchant --user tomas --store "$STORE"
 
-say "5. Ask: which rounds of a user's history answer this?"
+say "5. What a history is about, and when things were"
+run topics --user mira --store "$STORE"
+run timeline --user mira --store "$STORE" --from 2026-01-14 --to 2026-01-31
+run locate "when I broke my wrist" --user mira --store "$STORE"
+
+say "6. Ask: which rounds of a user's history answer this?"
 run search "which food can Pixel not eat?" --user mira --store "$STORE" --k 3
 run search "what was the problem with the clicking bike?" --user tomas --store "$STORE" --k 3
 run search "who fixed the dripping ceiling?" --user aiko --store "$STORE" --k 2
 run search "肉じゃがの作り方" --user aiko --store "$STORE" --k 1
 
-say "6. One conversation in full"
+say "7. One conversation in full"
 run show mira 2026-01-14-broken-wrist --store "$STORE"
 
-say "7. The same histories again: nothing is added, no version is published"
+say "8. The same histories again: nothing is added, no version is published"
 run backfill sample/histories --store "$STORE"

@@ -24,6 +24,7 @@ from jobs.cli import (
     compute,
     evaluate,
     export,
+    hierarchy,
     inspect,
     look,
     maintain,
@@ -35,7 +36,21 @@ from jobs.cli import (
 from jobs.cli.output import printable
 from operators.errors import MnemosaicError, NotAStore, SnapshotNotFound, UsageError
 
-FAMILIES = (backfill, look, search, observations, tables, compute, reinduce, inspect, export, maintain, evaluate, bench)
+FAMILIES = (
+    backfill,
+    look,
+    search,
+    hierarchy,
+    observations,
+    tables,
+    compute,
+    reinduce,
+    inspect,
+    export,
+    maintain,
+    evaluate,
+    bench,
+)
 """Modules of commands. Each has ``register(app)``; a new family is added here."""
 
 app = typer.Typer(
