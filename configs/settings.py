@@ -17,6 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from operators.errors import SettingsError
 from operators.extract.extraction import Extraction, ExtractorKind, ReaderKind
+from operators.hierarchy.values import LEAST, WEIGHT, HierarchyValues
 from operators.induce.induction import InduceValues
 from operators.induce.schemas import Thresholds
 
@@ -95,6 +96,21 @@ class EncoderSettings(Section):
     """Texts in one block of encoding work."""
 
 
+class ImageEncoderSettings(Section):
+    """Which model turns pictures into vectors. A store fixes it when it is created and refuses another."""
+
+    kind: Literal["efficientnet", "siglip2", "stub", "none"] = "efficientnet"
+    """``efficientnet``: the packaged EfficientNet-Lite0. ``siglip2``: any SigLIP checkpoint, 1 or 2, of a fixed resolution
+    (needs the ``torch`` extra). ``stub``: colours instead of a model, for tests. ``none``: no vectors; pictures are found by
+    their captions and the words around them."""
+    model: str | None = None
+    """Id or path of the checkpoint, for ``siglip2``."""
+    numeric: str = "auto"
+    """Numeric mode (``fp32``; ``bf16`` for ``siglip2``); ``auto``: the encoder's own."""
+    block_pictures: Positive = 256
+    """Pictures in one block of encoding work."""
+
+
 class ExtractSettings(Section):
     """How observations are made of rounds and their pictures."""
 
@@ -139,6 +155,39 @@ class InduceSettings(Section):
         return InduceValues(thresholds, dict(self.attributes), self.alike_at)
 
 
+class HierarchySettings(Section):
+    """How a history is cut into episodes and these are joined to topics. README.md says how the defaults were chosen."""
+
+    gap_minutes: Positive = 720
+    """Minutes of silence after which a round opens an episode."""
+    coherence: Share = 0.2
+    """Cosine with its episode, beyond the user's background, that a round of the same session needs to go on with it."""
+    coherence_across: Share = 0.35
+    """The same for a round of another session."""
+    least_rounds: Positive = 3
+    """Rounds that an episode has before coherence may end it within a session."""
+    most_rounds: Positive = 40
+    """Rounds of the longest episode."""
+    topic_similarity: Annotated[float, Field(gt=0.0, le=1.0)] = 0.25
+    """Mean cosine, beyond the user's background, from which episodes are one topic."""
+    block_episodes: Annotated[int, Field(ge=2)] = 2048
+    """Episodes compared each with each; longer histories are joined stretch by stretch first."""
+    sentences: Positive = 3
+    """Most sentences of a description."""
+    characters: Annotated[int, Field(ge=20)] = 280
+    """Most characters of a description."""
+    name_words: Positive = 3
+    """Most words of a name."""
+    weight: Share = WEIGHT
+    """Of the cosine in the score of a topic, episode or event; the rest is the query's words that it says."""
+    least: Share = LEAST
+    """Score from which an event is the one that is asked for; below it nothing is located."""
+
+    def values(self) -> HierarchyValues:
+        """What shapes a hierarchy, as the operators take it."""
+        return HierarchyValues(**self.model_dump(exclude={"weight", "least"}))
+
+
 class RetrievalSettings(Section):
     """How a search finds and fuses rounds."""
 
@@ -173,6 +222,12 @@ class RaySettings(Section):
     """Readers of pictures at once; null: as many as the cluster's CPUs carry."""
     picture_cpus: Positive = 1
     """CPUs of one reader; it uses exactly as many threads."""
+    image_actors: Positive | None = None
+    """Encoders of pictures at once; null: as many as the cluster's CPUs (GPUs) carry."""
+    image_cpus: Positive = 1
+    """CPUs of one encoder of pictures; it uses exactly as many threads."""
+    image_gpus: Annotated[float, Field(ge=0.0)] = 0.0
+    """GPUs (or a share of one) of one encoder of pictures."""
 
 
 class RetainSettings(Section):
@@ -198,8 +253,10 @@ class Settings(Section):
     sources: SourceSettings = SourceSettings()
     pictures: PictureSettings = PictureSettings()
     encoder: EncoderSettings = EncoderSettings()
+    image_encoder: ImageEncoderSettings = ImageEncoderSettings()
     extract: ExtractSettings = ExtractSettings()
     induce: InduceSettings = InduceSettings()
+    hierarchy: HierarchySettings = HierarchySettings()
     retrieval: RetrievalSettings = RetrievalSettings()
     ray: RaySettings = RaySettings()
     retain: RetainSettings = RetainSettings()
@@ -234,8 +291,10 @@ def config_fingerprint(settings: Settings) -> str:
     Equal for two runs that may continue each other: where the work runs, how hard a commit tries, what ``gc`` keeps and
     how a search ranks are left out.
     """
-    shaping = settings.model_dump(mode="json", include={"store", "sources", "pictures", "encoder", "extract", "induce"})
-    del shaping["encoder"]["block_units"], shaping["extract"]["block_pictures"]
+    sections = {"store", "sources", "pictures", "encoder", "image_encoder", "extract", "induce", "hierarchy"}
+    shaping = settings.model_dump(mode="json", include=sections)
+    del shaping["encoder"]["block_units"], shaping["extract"]["block_pictures"], shaping["image_encoder"]["block_pictures"]
+    del shaping["hierarchy"]["weight"], shaping["hierarchy"]["least"]
     return hashlib.sha256(json.dumps(shaping, sort_keys=True).encode()).hexdigest()[:16]
 
 

@@ -1,7 +1,7 @@
 """The main job: histories in, one published snapshot out.
 
-find sources > survey > read into fragments > merge per bucket > encode what is missing > read pictures > observe
-and finish buckets > commit.
+find sources > survey > read into fragments > merge per bucket > encode the texts and pictures that are missing > read
+pictures > observe and finish buckets > commit.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from jobs.sources import sources_of
 from jobs.stages import RESULTS, Resources, Stage, Work, cluster, through
 from jobs.survey import Surveyed, piece_bytes, read_orders, survey_sources
 from jobs.watch import Progress, Watch
+from operators.encode.image import image_fingerprint
 from operators.encode.text import text_fingerprint
 from operators.records import ASKED, DEFAULT_TENANT, QUARANTINE, ROUND, TENANT, require_scope
 from operators.sources.archives import archive_of
@@ -94,6 +95,9 @@ class BackfillReport:
     observations: int
     tables: int
     pictures_read: int
+    pictures_encoded: int
+    picture_vectors: int
+    undecoded: int
     seconds: float
     startup_seconds: float
     stage_seconds: Mapping[str, float]
@@ -146,6 +150,9 @@ def backfill(request: BackfillRequest, settings: Settings, progress: Callable[[P
         observations=snapshot.observations,
         tables=snapshot.tables,
         pictures_read=outcome.tally.read,
+        pictures_encoded=outcome.tally.seen,
+        picture_vectors=snapshot.picture_vectors,
+        undecoded=snapshot.undecoded,
         seconds=time.monotonic() - began,
         startup_seconds=startup,
         stage_seconds=dict(watch.seconds),
@@ -154,10 +161,13 @@ def backfill(request: BackfillRequest, settings: Settings, progress: Callable[[P
 
 
 def _spec(settings: Settings, sources: Sequence[SourceFile]) -> StoreSpec:
-    encoder = settings.encoder
-    fingerprint = text_fingerprint(encoder.kind, model=encoder.model, window=encoder.window, numeric=encoder.numeric)
+    texts, images = settings.encoder, settings.image_encoder
     buckets = settings.store.buckets
-    return StoreSpec(buckets=auto_buckets(sources) if buckets == "auto" else buckets, encoder=fingerprint)
+    return StoreSpec(
+        buckets=auto_buckets(sources) if buckets == "auto" else buckets,
+        encoder=text_fingerprint(texts.kind, model=texts.model, window=texts.window, numeric=texts.numeric),
+        image_encoder=image_fingerprint(images.kind, model=images.model, numeric=images.numeric),
+    )
 
 
 def outside(store_uri: str, sources: Sequence[SourceFile]) -> list[SourceFile]:
@@ -242,7 +252,7 @@ class _Job:
             timezone=self.request.clock(self.settings),
             config=config_fingerprint(self.settings),
             buckets=self.spec.buckets,
-            encoder=json.dumps(dict(self.spec.encoder), sort_keys=True),
+            encoder=json.dumps([dict(self.spec.encoder), dict(self.spec.image_encoder)], sort_keys=True),
             extraction=self.settings.extract.chosen().fingerprint,
             columns=tuple(sorted((self.request.columns or {}).items())),
         )

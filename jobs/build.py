@@ -15,9 +15,12 @@ import pyarrow.parquet as pq
 
 from jobs.blocks import NEEDED, blocks_for
 from jobs.encode import VECTORS
+from jobs.hierarchy import hierarchy_bucket
 from jobs.induce import Embedder, Inducing, Source, held_corrections, induce_bucket
 from jobs.observe import needed_pictures, observe_bucket
+from jobs.picture_vectors import needed_vectors, write_picture_vectors
 from operators.extract.extraction import Extraction
+from operators.hierarchy.values import HierarchyValues
 from operators.merge import FRAGMENT, IN_PARTS, PIECES, RANKS, Merged, merge_rounds, users_of
 from operators.records import (
     CONTENT_KEY,
@@ -35,7 +38,9 @@ from operators.records import (
 )
 from operators.sources.rejoin import rejoined
 from operators.store.manifest import (
+    HIERARCHY_FILE,
     OBSERVATIONS_FILE,
+    PICTURE_VECTORS_FILE,
     ROUNDS_FILE,
     UNITS_FILE,
     USERS_FILE,
@@ -56,7 +61,11 @@ _VECTOR_ROWS = 65_536
 
 @dataclass(frozen=True)
 class Draft:
-    """A merged bucket that still lacks its vectors. ``base`` is the revision it was merged into, None for none."""
+    """A merged bucket that still lacks its vectors. ``base`` is the revision it was merged into, None for none.
+
+    What is yet to be done for it (``NEEDED``): ``needed`` texts to be encoded, ``pictures`` to be read, ``seen`` pictures to
+    be encoded.
+    """
 
     bucket: int
     base: str | None
@@ -66,6 +75,7 @@ class Draft:
     users: DataFile
     needed: DataFile
     pictures: DataFile
+    seen: DataFile
     counts: Counts
     digest: str
     added: int
@@ -77,7 +87,7 @@ class Draft:
     @classmethod
     def from_dict(cls, raw: Mapping[str, Any]) -> Draft:
         """The inverse of ``asdict``, as JSON gives it back."""
-        files = {name: DataFile(**raw[name]) for name in ("rounds", "units", "users", "needed", "pictures")}
+        files = {name: DataFile(**raw[name]) for name in ("rounds", "units", "users", "needed", "pictures", "seen")}
         return cls(**{**raw, **files, "counts": Counts(**raw["counts"])})
 
 
@@ -127,15 +137,19 @@ def merge_bucket(
     order: MergeOrder,
     spans: Callable[[str], Sequence[tuple[int, int]]],
     extraction: Extraction,
+    image_dim: int = 0,
 ) -> MergeOutcome:
-    """Merge a bucket's new rounds into what it holds and write its rounds, units and users below ``prefix``."""
+    """Merge a bucket's new rounds into what it holds and write its rounds, units and users below ``prefix``.
+
+    ``image_dim``: numbers in a picture's vector, 0 where pictures get none.
+    """
     base = read_table_verified(objects, order.base.files[ROUNDS_FILE]) if order.base else ROUNDS.empty_table()
     held = len(base)
     base, incoming = join_parts(base, read_pieces(objects, order.pieces))
     merged = merge_rounds(base, incoming)
     if merged.added == merged.replaced == merged.moved == 0 and len(base) == held:
         return MergeOutcome(order.bucket, merged.unchanged, merged.superseded, None)
-    draft = _draft(objects, prefix, order, merged, spans, extraction)
+    draft = _draft(objects, prefix, order, merged, spans, extraction, image_dim)
     return MergeOutcome(order.bucket, merged.unchanged, merged.superseded, draft)
 
 
@@ -146,6 +160,7 @@ def _draft(
     merged: Merged,
     spans: Callable[[str], Sequence[tuple[int, int]]],
     extraction: Extraction,
+    image_dim: int,
 ) -> Draft:
     units = units_of(merged.rounds, spans)
     users = users_of(merged.rounds, units)
@@ -154,6 +169,7 @@ def _draft(
     needed = wanted.filter(pc.invert(pc.is_in(wanted[CONTENT_KEY], value_set=held)))
     needed = needed.take(pc.sort_indices(pc.binary_length(needed["text"]), sort_keys=[("", "descending")]))
     pictures = needed_pictures(objects, prefix, order.bucket, merged.rounds, order.base, extraction)
+    seen = needed_vectors(objects, prefix, order.bucket, merged.rounds, order.base, image_dim)
     revision = uuid.uuid4().hex
     home = f"{prefix}/data/{order.bucket:05d}-{revision}"
     return Draft(
@@ -165,6 +181,7 @@ def _draft(
         users=write_table(objects, f"{home}/users.parquet", users, USERS),
         needed=write_table(objects, f"{prefix}/needed/{order.bucket:05d}-{revision}.parquet", needed, NEEDED),
         pictures=write_table(objects, f"{prefix}/needed/pictures-{order.bucket:05d}-{revision}.parquet", pictures, NEEDED),
+        seen=write_table(objects, f"{prefix}/needed/seen-{order.bucket:05d}-{revision}.parquet", seen, NEEDED),
         counts=_counts(users),
         digest=add_digests(users["digest"].to_pylist()),
         added=merged.added,
@@ -267,8 +284,13 @@ def finish_bucket(
     extraction: Extraction,
     inducing: Inducing,
     embed: Embedder,
+    hierarchy: HierarchyValues,
+    image_dim: int = 0,
 ) -> BucketFiles:
-    """Write the draft's vectors, row i for unit i, its observations and its tables; say what the finished bucket holds."""
+    """Write the draft's vectors, row i for unit i, its observations, tables and hierarchy; say what it holds.
+
+    ``image_dim``: numbers in a picture's vector, 0 where pictures get none.
+    """
     home = draft.rounds.path.removesuffix("/rounds.parquet")
     rounds = read_table(objects, draft.rounds)
     observed = observe_bucket(objects, prefix, home, draft.bucket, rounds, base, extraction)
@@ -282,7 +304,21 @@ def finish_bucket(
     )
     files |= induce_bucket(objects, home, source, base, inducing, embed, run_id=prefix.rpartition("/")[2])
     files[VECTORS_FILE] = _write_vectors(objects, prefix, f"{home}/vectors.npy", draft, base, dim)
-    return BucketFiles(draft.revision, files, draft.counts, draft.digest, extraction.fingerprint, inducing.fingerprint)
+    files[PICTURE_VECTORS_FILE], undecoded = write_picture_vectors(
+        objects, prefix, f"{home}/picture-vectors.parquet", draft.bucket, rounds, base, image_dim
+    )
+    files[HIERARCHY_FILE] = _hierarchy(objects, home, files, base, hierarchy)
+    made_so = (extraction.fingerprint, inducing.fingerprint)
+    return BucketFiles(draft.revision, files, draft.counts, draft.digest, *made_so, undecoded)
+
+
+def _hierarchy(
+    objects: ObjectStore, home: str, files: Mapping[str, DataFile], base: BucketFiles | None, values: HierarchyValues
+) -> DataFile:
+    names = {"rounds": ROUNDS_FILE, "units": UNITS_FILE, "users": USERS_FILE, "pictures": PICTURE_VECTORS_FILE}
+    tables = {name: read_table(objects, files[file]) for name, file in names.items()}
+    vectors = read_vectors(objects, files[VECTORS_FILE], 0, files[VECTORS_FILE].rows)
+    return hierarchy_bucket(objects, home, tables, vectors, base, values)
 
 
 def _write_vectors(

@@ -17,14 +17,17 @@ from jobs.build import Draft, MergeOrder, MergeOutcome, finish_bucket, merge_buc
 from jobs.encode import encode_texts, read_pictures
 from jobs.following import following, overtaken, pause
 from jobs.induce import Embedder, Inducing, shared_schemas
+from jobs.picture_vectors import encode_pictures
 from jobs.read import ReadDone, merge_quarantine
 from jobs.run import Run
 from jobs.stages import RESULTS, Resources, Stage, Work, through
 from jobs.watch import Progress, Watch
+from operators.encode.image import load_image_encoder
 from operators.encode.text import TextEncoder, load_text_encoder
 from operators.errors import CommitConflict, StoreError
 from operators.extract.extraction import Extraction
 from operators.extract.ocr import PictureReader
+from operators.hierarchy.values import HierarchyValues
 from operators.records import QUARANTINE
 from operators.store.commit import latest_version, load_snapshot, publish
 from operators.store.manifest import BucketFiles, DataFile, Snapshot, StoreSpec, bucket_from_dict, bucket_to_dict
@@ -39,7 +42,8 @@ _FEW_ROUNDS = 5_000
 
 @dataclass
 class Tally:
-    """What building did, in rounds; ``encoded`` and ``found`` in texts: encoded now, or found done; ``read`` in pictures."""
+    """What building did, in rounds; ``encoded`` and ``found`` in texts: encoded now, or found done; ``read`` and ``seen`` in
+    pictures: their text read, their vector made."""
 
     added: int = 0
     replaced: int = 0
@@ -48,6 +52,7 @@ class Tally:
     encoded: int = 0
     found: int = 0
     read: int = 0
+    seen: int = 0
 
 
 @dataclass(frozen=True)
@@ -78,6 +83,11 @@ class Settler:
     def extraction(self) -> Extraction:
         """How observations are made."""
         return self.settings.extract.chosen()
+
+    @property
+    def image_dim(self) -> int:
+        """Numbers in a picture's vector, 0 where pictures get none."""
+        return int(self.spec.image_encoder["dim"])
 
     def settle(self, done: Sequence[ReadDone], fresh: pa.Table, read_files: set[str]) -> tuple[Snapshot, bool]:
         """The snapshot that holds the run's work, and whether this call published it (False: nothing was new).
@@ -153,13 +163,14 @@ class Settler:
             else:
                 drafts.append(outcome.draft)
         self.watch.timed("encode", lambda: self._encode(drafts, first))
+        self.watch.timed("see", lambda: self._encode_pictures(drafts))
         self.watch.timed("pictures", lambda: self._read_pictures(drafts))
         built.update(self.watch.timed("finish", lambda: self._finish(drafts, base, here)))
 
     def _merge(self, orders: Sequence[MergeOrder], here: bool) -> list[MergeOutcome]:
         stage = Stage(
             "merge",
-            partial(_merge_work, self.run, self._loader(1), self.extraction),
+            partial(_merge_work, self.run, self._loader(1), self.extraction, self.image_dim),
             RESULTS,
             Resources(cpus=1),
             batch_rows=1,
@@ -185,6 +196,30 @@ class Settler:
             workers=ray.encode_actors or max(1, self.heavy_cpus // ray.encode_cpus),
             resources=Resources(cpus=ray.encode_cpus, gpus=ray.encode_gpus),
             encoded=self._counter("encode", total, "texts"),
+        )
+
+    def _encode_pictures(self, drafts: Sequence[Draft]) -> None:
+        wanted = [Wanted(draft.bucket, draft.seen) for draft in drafts if draft.seen.rows]
+        if not wanted:
+            return
+        total = sum(each.file.rows for each in wanted)
+        ray, encoder = self.settings.ray, self.settings.image_encoder
+        self.tally.seen += encode_pictures(
+            self.run.objects,
+            self.run.key(),
+            wanted,
+            load_encoder=partial(
+                load_image_encoder,
+                encoder.kind,
+                model=encoder.model,
+                numeric=encoder.numeric,
+                threads=ray.image_cpus,
+                max_pixels=self.settings.pictures.max_pixels,
+            ),
+            block_pictures=encoder.block_pictures,
+            workers=ray.image_actors or max(1, self.heavy_cpus // ray.image_cpus),
+            resources=Resources(cpus=ray.image_cpus, gpus=ray.image_gpus),
+            encoded=self._counter("see", total, "pictures"),
         )
 
     def _read_pictures(self, drafts: Sequence[Draft]) -> None:
@@ -218,7 +253,14 @@ class Settler:
     def _finish(self, drafts: Sequence[Draft], base: Snapshot, here: bool) -> dict[int, _Built]:
         orders = [json.dumps({"draft": asdict(d), "base": _bucket_json(base.buckets.get(d.bucket))}) for d in drafts]
         work = partial(
-            _finish_work, self.run, int(self.spec.encoder["dim"]), self.extraction, self._inducing(base), self._loader(1)
+            _finish_work,
+            self.run,
+            int(self.spec.encoder["dim"]),
+            self.extraction,
+            self._inducing(base),
+            self._loader(1),
+            self.settings.hierarchy.values(),
+            self.image_dim,
         )
         stage = Stage("finish", work, RESULTS, Resources(cpus=1), batch_rows=1)
         finished: dict[int, _Built] = {}
@@ -286,19 +328,26 @@ def _from_marker(marker: Mapping[str, Any]) -> _Built:
     return _Built(marker["base"], bucket_from_dict(marker["files"]), **said)
 
 
-def _merge_work(run: Run, load_encoder: Callable[[], TextEncoder], extraction: Extraction) -> Work:
+def _merge_work(run: Run, load_encoder: Callable[[], TextEncoder], extraction: Extraction, image_dim: int) -> Work:
     encoder = load_encoder()
+    merge = partial(merge_bucket, run.objects, run.key(), spans=encoder.spans, extraction=extraction, image_dim=image_dim)
 
     def work(batch: pa.Table) -> pa.Table:
         orders = [MergeOrder.from_json(task) for task in batch["task"].to_pylist()]
-        outcomes = [merge_bucket(run.objects, run.key(), order, encoder.spans, extraction).to_json() for order in orders]
+        outcomes = [merge(order).to_json() for order in orders]
         return pa.table({"result": outcomes}, schema=RESULTS)
 
     return work
 
 
 def _finish_work(
-    run: Run, dim: int, extraction: Extraction, inducing: Inducing, load_encoder: Callable[[], TextEncoder]
+    run: Run,
+    dim: int,
+    extraction: Extraction,
+    inducing: Inducing,
+    load_encoder: Callable[[], TextEncoder],
+    hierarchy: HierarchyValues,
+    image_dim: int,
 ) -> Work:
     """Finishes buckets and writes each one's done-marker, which names its files and what merging it did."""
     embed = Embedder(load_encoder)
@@ -307,7 +356,7 @@ def _finish_work(
         order = json.loads(task)
         draft = Draft.from_dict(order["draft"])
         base = bucket_from_dict(order["base"]) if order["base"] else None
-        files = finish_bucket(run.objects, run.key(), draft, base, dim, extraction, inducing, embed)
+        files = finish_bucket(run.objects, run.key(), draft, base, dim, extraction, inducing, embed, hierarchy, image_dim)
         marker = {
             "bucket": draft.bucket,
             "base": draft.base,

@@ -101,7 +101,7 @@ def summary(report: BackfillReport) -> list[tuple[str, str | int | float | None]
         ("rounds", f"{report.rounds:,} ({changes})"),
         ("units", report.units),
         ("texts", f"{report.encoded:,} encoded now, {report.found:,} found done"),
-        ("pictures", f"{report.pictures:,} ({report.pictures_read:,} read now)"),
+        ("pictures", f"{report.pictures:,} ({report.pictures_read:,} read now, {report.pictures_encoded:,} encoded now)"),
         ("observations", report.observations),
         ("tables", report.tables),
         ("quarantined", report.quarantined),
@@ -117,6 +117,10 @@ def print_notes(report: BackfillReport, store: str) -> None:
         note(f"{report.replaced:,} rounds had changed in the source and replace what was stored")
     if report.missing_pictures:
         note(f"{report.missing_pictures:,} pictures are not at hand; their rounds went in with reference and caption")
+    if report.undecoded:
+        note(
+            f"{report.undecoded:,} pictures cannot be decoded and have no vector; they are found by caption and words alone"
+        )
     if report.doubts:
         note(f"kept with a doubt: {counted(report.doubts)}")
     if report.unread_columns:

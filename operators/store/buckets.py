@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -13,10 +13,11 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from operators.errors import ScopeError, StoreCorrupt
-from operators.records import OBSERVATIONS, TENANT, USER, USERS, bucket_of, require_scope
+from operators.records import MEDIA, OBSERVATIONS, TENANT, USER, USERS, VECTOR, bucket_of, pictures_of, require_scope
 from operators.store.manifest import (
     OBSERVATIONS_FILE,
     PACK_FILE,
+    PICTURE_VECTORS_FILE,
     ROUNDS_FILE,
     UNITS_FILE,
     USERS_FILE,
@@ -26,16 +27,22 @@ from operators.store.manifest import (
     Snapshot,
 )
 from operators.store.objects import ObjectStore
-from operators.store.tables import ROW_GROUP, iter_table, read_packed, read_table, read_vectors
+from operators.store.tables import ROW_GROUP, iter_table, read_packed, read_sorted, read_table, read_vectors
 
 
 @dataclass(frozen=True)
 class UserData:
-    """All of one user: ``records.ROUNDS`` and ``records.UNITS`` rows in order, and a float16 vector (units, dim) a unit."""
+    """All of one user: ``records.ROUNDS`` and ``records.UNITS`` rows in order, and a float16 vector (units, dim) a unit.
+
+    ``pictures``: the names (``media``) of the distinct pictures that have a vector, sorted; ``picture_vectors`` (pictures,
+    image dim), row i for picture i.
+    """
 
     rounds: pa.Table
     units: pa.Table
     vectors: NDArray[np.float16]
+    pictures: tuple[str, ...] = ()
+    picture_vectors: NDArray[np.float16] = field(default_factory=lambda: np.zeros((0, 0), np.float16))
 
 
 def read_user(objects: ObjectStore, snapshot: Snapshot, tenant: str | None, user: str | None) -> UserData | None:
@@ -53,7 +60,23 @@ def read_user(objects: ObjectStore, snapshot: Snapshot, tenant: str | None, user
     vectors = read_vectors(objects, _file(bucket, VECTORS_FILE), place["unit_start"], place["units"])
     for name, table in ((ROUNDS_FILE, rounds), (UNITS_FILE, units)):
         _require_only(table, tenant, user, _file(bucket, name))
-    return UserData(rounds=rounds, units=units, vectors=vectors)
+    pictures: tuple[str, ...] = ()
+    seen = np.zeros((0, int(snapshot.spec.image_encoder.get("dim", 0))), np.float16)
+    if seen.shape[1]:
+        pictures, seen = _pictures(objects, bucket, rounds, tenant, user)
+    return UserData(rounds=rounds, units=units, vectors=vectors, pictures=pictures, picture_vectors=seen)
+
+
+def _pictures(
+    objects: ObjectStore, bucket: BucketFiles, rounds: pa.Table, tenant: str, user: str
+) -> tuple[tuple[str, ...], NDArray[np.float16]]:
+    """Names and vectors (n, dim) of the pictures of a user's rounds; StoreCorrupt where one is of no round of theirs."""
+    file = _file(bucket, PICTURE_VECTORS_FILE)
+    table = read_sorted(objects, file, {TENANT: tenant, USER: user})
+    if not pc.all(pc.is_in(table[MEDIA], value_set=pictures_of(rounds)), min_count=0).as_py():
+        raise StoreCorrupt(f"{file.path}: pictures that no round of the user holds: nothing is returned")
+    flat = table[VECTOR].combine_chunks().flatten().to_numpy(zero_copy_only=False)
+    return tuple(table[MEDIA].to_pylist()), flat.reshape(len(table), table.schema.field(VECTOR).type.list_size)
 
 
 def read_observations(objects: ObjectStore, snapshot: Snapshot, tenant: str | None, user: str | None) -> pa.Table:

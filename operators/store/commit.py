@@ -66,7 +66,8 @@ def create_store(objects: ObjectStore, spec: StoreSpec) -> StoreSpec:
         existing = load_spec(objects)
     except NotAStore:
         return _first_or_theirs(objects, spec)
-    _require_same_encoder(objects, existing.encoder, spec.encoder)
+    _require_same_encoder(objects, "encoder", existing.encoder, spec.encoder)
+    _require_same_encoder(objects, "image encoder", existing.image_encoder, spec.image_encoder)
     return existing
 
 
@@ -97,13 +98,13 @@ def load_spec(objects: ObjectStore) -> StoreSpec:
         ) from None
 
 
-def _require_same_encoder(objects: ObjectStore, theirs: Mapping[str, Any], ours: Mapping[str, Any]) -> None:
+def _require_same_encoder(objects: ObjectStore, what: str, theirs: Mapping[str, Any], ours: Mapping[str, Any]) -> None:
     theirs, ours = _plain(theirs), _plain(ours)
     if theirs != ours:
         raise FingerprintMismatch(
-            f"{objects.uri} was made with another encoder: vectors of the two cannot be compared.\n"
+            f"{objects.uri} was made with another {what}: vectors of the two cannot be compared.\n"
             f"  the store's: {json.dumps(theirs, sort_keys=True)}\n  this run's:  {json.dumps(ours, sort_keys=True)}\n"
-            "Use the store's encoder, or a new store."
+            f"Use the store's {what}, or a new store."
         )
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from operators.errors import StoreCorrupt, StoreFormatError
 
-FORMAT = 4
+FORMAT = 5
 """Version of the store's layout that this release writes and reads.
 
 Whatever is added to ``store.json`` or to a manifest raises it: a release that dropped, or passed over, what it does not
@@ -19,17 +19,24 @@ know would commit snapshots that lack it. So unknown keys are refused, not carri
 
 ROUNDS_FILE, UNITS_FILE, USERS_FILE, VECTORS_FILE = "rounds", "units", "users", "vectors"
 OBSERVATIONS_FILE, PICTURE_TEXTS_FILE = "observations", "picture_texts"
+PICTURE_VECTORS_FILE = "picture_vectors"
 COUNTS_FILE, TABLES_FILE, PACK_FILE = "counts", "tables", "table_rows"
 CHANGES_FILE, CORRECTIONS_FILE = "schema_changes", "corrections"
+HIERARCHY_FILE = "hierarchy"
 """Datasets of a bucket (keys of ``BucketFiles.files``)."""
+
+
+NO_IMAGE_ENCODER: Mapping[str, Any] = {"kind": "none", "dim": 0}
+"""The fingerprint of the image encoder of a store that holds no vectors of pictures."""
 
 
 @dataclass(frozen=True)
 class StoreSpec:
-    """What a store fixes when it is created: its layout and the encoder whose vectors it holds."""
+    """What a store fixes when it is created: its layout and the encoders of texts and pictures whose vectors it holds."""
 
     buckets: int
     encoder: Mapping[str, Any]
+    image_encoder: Mapping[str, Any] = field(default_factory=lambda: dict(NO_IMAGE_ENCODER))
     format: int = FORMAT
 
 
@@ -62,6 +69,7 @@ class BucketFiles:
     """One bucket of one snapshot: a file per dataset, its counts and the digest of its logical content.
 
     ``revision`` is unique to the write that made it: two snapshots hold the same bucket exactly if it is equal.
+    ``undecoded``: distinct pictures of its users that have no vector, for they cannot be decoded.
     ``extraction`` names the extractor and the reader of pictures that its observations were made with, ``induction`` how its
     tables were made of them.
     """
@@ -72,6 +80,7 @@ class BucketFiles:
     digest: str
     extraction: str = "none"
     induction: str = "none"
+    undecoded: int = 0
 
 
 @dataclass(frozen=True)
@@ -103,6 +112,17 @@ class Snapshot:
         """Rows of observations, those that were corrected later too."""
         held = (bucket.files.get(OBSERVATIONS_FILE) for bucket in self.buckets.values())
         return sum(file.rows for file in held if file is not None)
+
+    @property
+    def picture_vectors(self) -> int:
+        """Vectors of pictures: one each distinct picture of a user that can be decoded."""
+        held = (bucket.files.get(PICTURE_VECTORS_FILE) for bucket in self.buckets.values())
+        return sum(file.rows for file in held if file is not None)
+
+    @property
+    def undecoded(self) -> int:
+        """Distinct pictures of users that have no vector, for they cannot be decoded."""
+        return sum(bucket.undecoded for bucket in self.buckets.values())
 
     @property
     def tables(self) -> int:
@@ -142,7 +162,12 @@ def add_digests(digests: Iterable[str]) -> str:
 
 def spec_to_json(spec: StoreSpec) -> bytes:
     """``store.json``."""
-    return _dump({"format": spec.format, "buckets": spec.buckets, "encoder": dict(spec.encoder)})
+    return _dump(_plain(spec))
+
+
+def _plain(spec: StoreSpec) -> dict[str, Any]:
+    encoders = {"encoder": dict(spec.encoder), "image_encoder": dict(spec.image_encoder)}
+    return {"format": spec.format, "buckets": spec.buckets, **encoders}
 
 
 def spec_from_json(data: bytes, *, key: str) -> StoreSpec:
@@ -162,11 +187,7 @@ def snapshot_to_json(snapshot: Snapshot) -> bytes:
             "commit_id": snapshot.commit_id,
             "run_id": snapshot.run_id,
             "committed_at": snapshot.committed_at.isoformat(),
-            "spec": {
-                "format": snapshot.spec.format,
-                "buckets": snapshot.spec.buckets,
-                "encoder": dict(snapshot.spec.encoder),
-            },
+            "spec": _plain(snapshot.spec),
             "config_fingerprint": snapshot.config_fingerprint,
             "buckets": {
                 str(number): {
@@ -176,6 +197,7 @@ def snapshot_to_json(snapshot: Snapshot) -> bytes:
                     "digest": bucket.digest,
                     "extraction": bucket.extraction,
                     "induction": bucket.induction,
+                    "undecoded": bucket.undecoded,
                 }
                 for number, bucket in sorted(snapshot.buckets.items())
             },
@@ -225,6 +247,7 @@ def bucket_from_dict(raw: Mapping[str, Any], *, key: str = "a done-marker") -> B
         digest=raw["digest"],
         extraction=raw["extraction"],
         induction=raw["induction"],
+        undecoded=raw["undecoded"],
     )
 
 
@@ -236,7 +259,7 @@ def _data_file(raw: Mapping[str, Any], key: str) -> DataFile:
 def _spec(raw: Any, key: str) -> StoreSpec:
     try:
         _require_known(raw, {each.name for each in fields(StoreSpec)}, key)
-        spec = StoreSpec(buckets=int(raw["buckets"]), encoder=dict(raw["encoder"]), format=raw["format"])
+        spec = StoreSpec(int(raw["buckets"]), dict(raw["encoder"]), dict(raw["image_encoder"]), raw["format"])
     except (KeyError, TypeError, ValueError) as error:
         raise StoreCorrupt(f"{key} is not a store description: {error!r}") from error
     if spec.buckets < 1:

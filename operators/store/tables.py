@@ -5,13 +5,16 @@ from __future__ import annotations
 import hashlib
 import io
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import reduce
 from pathlib import Path
 from typing import BinaryIO
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
@@ -22,6 +25,9 @@ from operators.store.objects import ObjectStore
 ROW_GROUP = 2048
 """Most rows of a row group: what a reader of one user's rows fetches beyond them is at most two of these."""
 
+PICTURES_GROUP = 256
+"""The same of a table of pictures' vectors, some kilobytes a row."""
+
 NPY_HEADER = 128
 """Bytes before the first vector. NumPy pads a header to a multiple of 64; one of two dimensions always comes to this."""
 
@@ -29,18 +35,20 @@ NPY_HEADER = 128
 # --- writing --------------------------------------------------------------------------------------------------------
 
 
-def write_table(objects: ObjectStore, key: str, table: pa.Table, schema: pa.Schema) -> DataFile:
+def write_table(
+    objects: ObjectStore, key: str, table: pa.Table, schema: pa.Schema, *, row_group: int = ROW_GROUP
+) -> DataFile:
     """Write a table as zstd Parquet. ValueError unless its schema is ``schema`` to the letter, in order and nullability."""
     if not table.schema.equals(schema):
         raise ValueError(f"{key}: the table has another schema.\nexpected:\n{schema}\nfound:\n{table.schema}")
     empty = [field.name for field in schema if not field.nullable and table.column(field.name).null_count]
     if empty:
         raise ValueError(f"{key}: nulls where the schema allows none: {', '.join(empty)}")
-    return _through_file(objects, key, table.num_rows, lambda file: _dump(table, file))
+    return _through_file(objects, key, table.num_rows, lambda file: _dump(table, file, row_group))
 
 
-def _dump(table: pa.Table, file: BinaryIO) -> None:
-    pq.write_table(table, file, compression="zstd", row_group_size=ROW_GROUP)
+def _dump(table: pa.Table, file: BinaryIO, row_group: int) -> None:
+    pq.write_table(table, file, compression="zstd", row_group_size=row_group)
 
 
 def write_pack(objects: ObjectStore, key: str, parts: Iterable[bytes]) -> tuple[DataFile, list[int]]:
@@ -150,6 +158,30 @@ def iter_table(objects: ObjectStore, file: DataFile, *, columns: Sequence[str] |
     with _parquet(objects, file) as parquet:
         for start in range(0, file.rows, ROW_GROUP):
             yield _rows(file, parquet, columns, start, min(ROW_GROUP, file.rows - start))
+
+
+def read_sorted(objects: ObjectStore, file: DataFile, wanted: Mapping[str, str]) -> pa.Table:
+    """The rows whose columns of ``wanted`` hold its values, of a table sorted by those columns, in order of the mapping.
+
+    Found by bisection over row groups, of which only these columns are read; then the row groups that hold the rows are.
+    Errors as in ``read_table``.
+    """
+    names, values = list(wanted), tuple(wanted.values())
+    with _parquet(objects, file) as parquet:
+
+        def last(group: int) -> tuple[str, ...]:
+            keys = parquet.read_row_group(group, columns=names)
+            return tuple(keys[name][-1].as_py() for name in names)
+
+        groups = range(parquet.metadata.num_row_groups if file.rows else 0)  # one without rows is a group too
+        found = [parquet.schema_arrow.empty_table()]
+        for group in groups[bisect_left(groups, values, key=last) :]:
+            table = parquet.read_row_group(group)
+            theirs = [pc.equal(table[name], value) for name, value in wanted.items()]
+            found.append(table.filter(reduce(pc.and_, theirs)))
+            if last(group) > values:
+                break
+    return pa.concat_tables(found).combine_chunks()
 
 
 @contextmanager

@@ -23,6 +23,7 @@ from operators.records import (
     CORRECTIONS,
     CORRECTS,
     COUNTS,
+    HIERARCHY,
     MEDIA,
     OBSERVATION,
     OBSERVATIONS,
@@ -40,6 +41,7 @@ from operators.records import (
     USERS,
     bucket_of,
     media_key,
+    picture_vectors,
     pictures_of,
 )
 from operators.store.commit import SPEC_KEY, load_spec
@@ -47,9 +49,11 @@ from operators.store.manifest import (
     CHANGES_FILE,
     CORRECTIONS_FILE,
     COUNTS_FILE,
+    HIERARCHY_FILE,
     OBSERVATIONS_FILE,
     PACK_FILE,
     PICTURE_TEXTS_FILE,
+    PICTURE_VECTORS_FILE,
     ROUNDS_FILE,
     TABLES_FILE,
     UNITS_FILE,
@@ -64,6 +68,8 @@ from operators.store.manifest import (
 )
 from operators.store.objects import ObjectStore
 from operators.store.tables import NPY_HEADER, read_packed, read_vectors
+from operators.store.verify_hierarchy import hierarchy_faults
+from operators.store.verify_pictures import picture_vector_faults
 
 _PIECE = 8 << 20
 _VECTORS_AT_ONCE = 16_384
@@ -79,9 +85,10 @@ _SCHEMAS = {
     TABLES_FILE: TABLES,
     CHANGES_FILE: SCHEMA_CHANGES,
     CORRECTIONS_FILE: CORRECTIONS,
+    HIERARCHY_FILE: HIERARCHY,
 }
 _SHARED = {TABLES_FILE: TABLES, CHANGES_FILE: SCHEMA_CHANGES}
-_DATASETS = (*_SCHEMAS, VECTORS_FILE, PACK_FILE)
+_DATASETS = (*_SCHEMAS, VECTORS_FILE, PACK_FILE, PICTURE_VECTORS_FILE)
 
 T = TypeVar("T")
 
@@ -95,7 +102,7 @@ class Finding:
 
     Codes of files: ``missing``, ``size``, ``sha256``, ``unreadable``, ``columns``, ``rows``; of a bucket's content:
     ``order``, ``bucket``, ``units``, ``users``, ``counts``, ``digest``, ``vectors``, ``observations``, ``picture-texts``,
-    ``counts``, ``tables``;
+    ``picture-vectors``, ``counts``, ``tables``, ``hierarchy``;
     of pictures: ``picture-missing``, ``picture-sha256``, ``picture-name``; others: ``store``, ``manifest``. No text of a
     user and no name of one is in it.
     """
@@ -250,7 +257,7 @@ def _store(objects: ObjectStore, spec: StoreSpec) -> list[Finding]:
         return [Finding(SPEC_KEY, "missing", "the store's description", "nothing")]
     except StoreCorrupt:
         return [Finding(SPEC_KEY, "unreadable", "the store's description", "something else")]
-    return [] if found == spec else [Finding(SPEC_KEY, "store", "buckets and encoder as in the manifest", "others")]
+    return [] if found == spec else [Finding(SPEC_KEY, "store", "buckets and encoders as in the manifest", "others")]
 
 
 # --- one bucket -----------------------------------------------------------------------------------------------------
@@ -260,6 +267,7 @@ def _bucket(objects: ObjectStore, spec: StoreSpec, number: int, bucket: BucketFi
     findings: list[Finding] = []
     tables: dict[str, pa.Table] = {}
     pictures: set[str] = set()
+    schemas = {**_SCHEMAS, PICTURE_VECTORS_FILE: picture_vectors(spec.image_encoder.get("dim", 0))}
     # What is judged by other datasets comes behind them: vectors by name, the pack by this.
     for name in sorted({*_DATASETS, *bucket.files}, key=lambda name: (name == PACK_FILE, name)):
         file = bucket.files.get(name)
@@ -267,8 +275,8 @@ def _bucket(objects: ObjectStore, spec: StoreSpec, number: int, bucket: BucketFi
             findings.append(Finding(f"bucket {number}", "missing", f"a {name} file", "none in the manifest"))
         elif broken := _bytes(objects, file):
             findings += broken
-        elif name in _SCHEMAS:
-            findings += _table(objects, file, _SCHEMAS[name], partial(tables.__setitem__, name))
+        elif name in schemas:
+            findings += _table(objects, file, schemas[name], partial(tables.__setitem__, name))
         elif name == VECTORS_FILE:
             units = len(tables[UNITS_FILE]) if UNITS_FILE in tables else None
             findings += _judged(file, _vectors(objects, file, units, spec.encoder.get("dim")))
@@ -299,11 +307,15 @@ def _checks(
         file = bucket.files[OBSERVATIONS_FILE]
         yield OBSERVATIONS_FILE, _of_rounds(rounds, observations, file.path, "observations")
         yield OBSERVATIONS_FILE, _corrections(observations, file.path)
-    for name in (TABLES_FILE, COUNTS_FILE, CHANGES_FILE, CORRECTIONS_FILE):
+    for name in (TABLES_FILE, COUNTS_FILE, CHANGES_FILE, CORRECTIONS_FILE, HIERARCHY_FILE):
         if rounds is not None and name in tables:
             yield name, _of_users(rounds, tables[name], bucket.files[name].path, name)
+    if rounds is not None and HIERARCHY_FILE in tables:
+        yield HIERARCHY_FILE, _hierarchy(rounds, tables[HIERARCHY_FILE], bucket.files[HIERARCHY_FILE], spec)
     if rounds is not None and texts is not None:
         yield PICTURE_TEXTS_FILE, _read_pictures(rounds, texts, bucket.files[PICTURE_TEXTS_FILE].path)
+    if rounds is not None and PICTURE_VECTORS_FILE in tables:
+        yield PICTURE_VECTORS_FILE, _seen_pictures(rounds, tables[PICTURE_VECTORS_FILE], bucket.files[PICTURE_VECTORS_FILE])
 
 
 def _judged(file: DataFile, check: Iterable[Finding]) -> list[Finding]:
@@ -405,6 +417,11 @@ def _of_users(rounds: pa.Table, rows: pa.Table, key: str, what: str) -> Iterator
         yield Finding(key, what, f"{what} of the bucket's users, in their order", f"others in {_at(odd)}")
 
 
+def _hierarchy(rounds: pa.Table, rows: pa.Table, file: DataFile, spec: StoreSpec) -> Iterator[Finding]:
+    for expected, found in hierarchy_faults(rounds, rows, spec.encoder.get("dim")):
+        yield Finding(file.path, "hierarchy", expected, found)
+
+
 def _packed(objects: ObjectStore, file: DataFile, tables: pa.Table) -> Iterator[Finding]:
     """Every table's rows stand where its metadata says, behind each other, as many as it says."""
     end = 0
@@ -425,6 +442,11 @@ def _read_pictures(rounds: pa.Table, texts: pa.Table, key: str) -> Iterator[Find
     known, told = set(pictures_of(rounds).to_pylist()), texts[MEDIA].to_pylist()
     if strays := [row for row, name in enumerate(told) if name not in known or told.index(name) != row]:
         yield Finding(key, "picture-texts", "texts of the bucket's pictures, each once", f"others in {_at(strays)}")
+
+
+def _seen_pictures(rounds: pa.Table, rows: pa.Table, file: DataFile) -> Iterator[Finding]:
+    for expected, found in picture_vector_faults(rounds, rows):
+        yield Finding(file.path, "picture-vectors", expected, found)
 
 
 def _users(told: pa.Table, recount: Callable[[], pa.Table], key: str) -> Iterator[Finding]:

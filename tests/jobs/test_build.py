@@ -22,6 +22,7 @@ from jobs.encode import VECTORS, vector_block
 from jobs.induce import Embedder, Inducing
 from operators.encode.text import load_text_encoder
 from operators.extract.extraction import Extraction
+from operators.hierarchy.values import HierarchyValues
 from operators.merge import FILE_RANK, IN_PARTS, LINE_RANK, PART_RANK, PIECES, merge_rounds
 from operators.records import ROUNDS, Image, Instant, Message, Role, Round, Session, content_key, round_of_row, round_rows
 from operators.sources.rounds import Group, Turn, by_pairs, groups_by_roles, make_session, one_sided, positional_id
@@ -32,6 +33,7 @@ from operators.units import embedding_texts
 ENCODER = load_text_encoder("stub")
 UNREAD = Extraction(ocr="none")
 INDUCING = Inducing(Settings().induce.values())
+LEVELS = HierarchyValues()
 
 
 def fragment(objects: LocalObjects, key: str, user: str, texts: list[str]) -> tuple[str, tuple[int, ...]]:
@@ -68,10 +70,10 @@ def test_a_bucket_is_built_appended_to_and_left_alone(tmp_path: Path) -> None:
     assert (draft.added, draft.needed.rows, draft.counts.units, draft.counts.pictures) == (3, 2, 6, 3)
     assert read_table(objects, draft.needed)["text"].to_pylist() == ["one two", "three"]
     with pytest.raises(RuntimeError, match="3 units have no vector"):
-        finish_bucket(objects, "runs/r", draft, None, ENCODER.dim, UNREAD, INDUCING, Embedder(lambda: ENCODER))
+        finish_bucket(objects, "runs/r", draft, None, ENCODER.dim, UNREAD, INDUCING, Embedder(lambda: ENCODER), LEVELS)
     encode_block(objects, "runs/r", "00007", ["one two"])
     encode_block(objects, "runs/r", "shared", ["three", "of another bucket"])
-    built = finish_bucket(objects, "runs/r", draft, None, ENCODER.dim, UNREAD, INDUCING, Embedder(lambda: ENCODER))
+    built = finish_bucket(objects, "runs/r", draft, None, ENCODER.dim, UNREAD, INDUCING, Embedder(lambda: ENCODER), LEVELS)
     units = read_table(objects, built.files["units"])
     vectors = read_vectors(objects, built.files["vectors"], 0, len(units))
     for text, vector in zip(embedding_texts(units).to_pylist(), vectors, strict=True):
@@ -84,7 +86,7 @@ def test_a_bucket_is_built_appended_to_and_left_alone(tmp_path: Path) -> None:
     assert more is not None
     assert (more.base, more.needed.rows, more.found) == (built.revision, 1, 3 - 1)
     encode_block(objects, "runs/r", "00007", ["new", "x", "y"])
-    grown = finish_bucket(objects, "runs/r", more, built, ENCODER.dim, UNREAD, INDUCING, Embedder(lambda: ENCODER))
+    grown = finish_bucket(objects, "runs/r", more, built, ENCODER.dim, UNREAD, INDUCING, Embedder(lambda: ENCODER), LEVELS)
     assert grown.counts.users == 2 and grown.digest != built.digest
 
 

@@ -37,6 +37,9 @@ def report(**changes: Any) -> BackfillReport:
         "observations": 9,
         "tables": 2,
         "pictures_read": 2,
+        "pictures_encoded": 1,
+        "picture_vectors": 3,
+        "undecoded": 0,
         "seconds": 12.34,
         "startup_seconds": 2.34,
         "stage_seconds": {},
@@ -51,7 +54,7 @@ def test_the_summary_tells_what_the_run_did() -> None:
     assert told["rounds"] == "1,017 (1,000 added, 1 replaced, 16 already there)"
     assert told["units"] == 37
     assert told["texts"] == "30 encoded now, 7 found done"
-    assert (told["pictures"], told["observations"]) == ("3 (2 read now)", 9)
+    assert (told["pictures"], told["observations"]) == ("3 (2 read now, 1 encoded now)", 9)
     assert told["seconds"] == "12.3 (2.3 of them start-up)"
     assert list(told) == [
         "version",

@@ -14,10 +14,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from jobs.hierarchy import hierarchy_bucket
 from jobs.induce import Embedder, Inducing, Source, induce_bucket
 from operators import records
 from operators.encode.stub import Stub
 from operators.errors import ObjectNotFound, StoreDenied, StoreError, StoreUnavailable
+from operators.hierarchy.values import HierarchyValues
 from operators.induce.induction import InduceValues
 from operators.induce.schemas import Thresholds
 from operators.merge import users_of
@@ -28,11 +30,12 @@ from operators.store.objects import ObjectStore
 from operators.store.tables import write_table, write_vectors
 from operators.store.verify import Checked, Finding, VerifyReport, verify
 
-DIM, BUCKETS = 4, 2
-SPEC = StoreSpec(buckets=BUCKETS, encoder={"dim": DIM})
+DIM, IMAGE_DIM, BUCKETS = 4, 2, 2
+SPEC = StoreSpec(buckets=BUCKETS, encoder={"dim": DIM}, image_encoder={"dim": IMAGE_DIM})
 START = datetime(2025, 1, 1, tzinfo=UTC)
 USERS = ["ann-secret", "bob-secret", "cyd-secret", "dan-secret", "eve-secret", "fay-secret"]
-PARQUET = ["rounds", "units", "users", "observations", "picture_texts", "counts", "tables", "schema_changes", "corrections"]
+ANALYTIC = ["observations", "counts", "tables", "schema_changes", "corrections"]
+PARQUET = ["rounds", "units", "users", *ANALYTIC, "picture_texts", "picture_vectors", "hierarchy"]
 DATASETS = [*PARQUET, "vectors", "table_rows"]
 PICTURE = b"a picture that all share"
 NAME = hashlib.sha256(PICTURE).hexdigest()
@@ -109,6 +112,18 @@ def tables_of(objects: ObjectStore, home: str, rounds: pa.Table, users: pa.Table
     return induce_bucket(objects, home, source, None, how, Embedder(Stub), run_id="r")
 
 
+def pictures_of(users: list[str]) -> pa.Table:
+    """A vector of the one picture for each of the users."""
+    one = {records.TENANT: "t", records.MEDIA: NAME, records.VECTOR: [0.0, 1.0]}
+    return pa.Table.from_pylist([{**one, records.USER: user} for user in users], records.picture_vectors(IMAGE_DIM))
+
+
+def levels_of(objects: ObjectStore, home: str, **tables: pa.Table) -> DataFile:
+    """The bucket's hierarchy, of units whose vectors are all ones."""
+    vectors = np.ones((len(tables["units"]), DIM), np.float16)
+    return hierarchy_bucket(objects, home, tables, vectors, None, HierarchyValues())
+
+
 def bucket_of_users(objects: ObjectStore, number: int) -> BucketFiles:
     mine = [user for user in USERS if records.bucket_of("t", user, BUCKETS) == number]
     rows = [row for user in mine for row in rounds_of(user)]
@@ -127,6 +142,9 @@ def bucket_of_users(objects: ObjectStore, number: int) -> BucketFiles:
     files = {name: write_table(objects, f"{home}/{name}.parquet", *made) for name, made in tables.items()}
     files["vectors"] = write_vectors(objects, f"{home}/vectors.npy", [np.ones((len(units), DIM), np.float16)], DIM)
     files |= tables_of(objects, home, rounds, users, observed)
+    seen = pictures_of(mine)
+    files["picture_vectors"] = write_table(objects, f"{home}/picture-vectors", seen, seen.schema)
+    files["hierarchy"] = levels_of(objects, home, rounds=rounds, units=units, users=users, pictures=seen)
     return BucketFiles(
         revision=f"rev{number}",
         files=files,
@@ -171,8 +189,8 @@ def test_a_whole_store_gives_no_finding(objects: ObjectStore, snapshot: Snapshot
     told: list[tuple[int, int]] = []
     report = look(objects, snapshot, progress=lambda done, total: told.append((done, total)))
     size = sum(file.bytes for file in snapshot.files())
-    assert report == VerifyReport(version=1, files=23, bytes=size, pictures=1, findings=())
-    assert told == [(11, 23), (22, 23), (23, 23)]
+    assert report == VerifyReport(version=1, files=27, bytes=size, pictures=1, findings=())
+    assert told == [(13, 27), (26, 27), (27, 27)]
 
 
 def test_an_empty_store_and_an_empty_bucket_are_whole(objects: ObjectStore, snapshot: Snapshot) -> None:
@@ -184,6 +202,8 @@ def test_an_empty_store_and_an_empty_bucket_are_whole(objects: ObjectStore, snap
         "users": records.USERS,
         "observations": records.OBSERVATIONS,
         "picture_texts": records.PICTURE_TEXTS,
+        "picture_vectors": records.picture_vectors(IMAGE_DIM),
+        "hierarchy": records.HIERARCHY,
     }
     files = {name: write_table(objects, f"{home}/{name}", schema.empty_table(), schema) for name, schema in schemas.items()}
     files["vectors"] = write_vectors(objects, f"{home}/vectors.npy", [], DIM)
@@ -337,13 +357,13 @@ CONTENT = [
     ("tables", lambda table: table.slice(1), {"tables"}),
     ("tables", setting(records.USER, lambda row, old: old if row else "a-stranger"), {"tables"}),
     ("counts", setting(records.USER, lambda row, old: old if row else "a-stranger"), {"counts"}),
-    ("rounds", setting(records.ORDER, lambda row, old: old + (row == 1)), {"order"}),
+    ("rounds", setting(records.ORDER, lambda row, old: old + (row == 1)), {"order", "hierarchy"}),
     ("rounds", swapped, {"order", "units", "users", "observations"}),
     ("rounds", setting(records.CONTENT_HASH, lambda row, old: "x" if row == 0 else old), {"users"}),
     (
         "rounds",
         lambda table: table.slice(3),
-        {"units", "users", "observations", "counts", "tables", "schema_changes"},
+        {"units", "users", "observations", "counts", "tables", "schema_changes", "picture-vectors", "hierarchy"},
     ),
     ("units", setting(records.ORDER, lambda row, old: old + (row == 3)), {"units"}),
     ("units", setting(records.ROUND, lambda row, old: "r9" if row == 3 else old), {"units"}),
@@ -361,6 +381,10 @@ CONTENT = [
     ("observations", lambda table: table.drop_columns([records.BOX]), {"columns"}),
     ("picture_texts", lambda table: pa.concat_tables([table, table]), {"picture-texts"}),
     ("picture_texts", setting(records.MEDIA, lambda _row, _old: "0" * 64), {"picture-texts"}),
+    ("picture_vectors", setting(records.MEDIA, lambda _row, _old: "0" * 64), {"picture-vectors"}),
+    ("picture_vectors", setting(records.VECTOR, lambda row, old: [0.5, 0.5] if row else old), {"picture-vectors"}),
+    ("picture_vectors", lambda table: pa.concat_tables([table, table]), {"picture-vectors"}),
+    ("picture_vectors", lambda table: table.drop_columns([records.VECTOR]), {"columns"}),
 ]
 
 
@@ -401,6 +425,7 @@ def test_a_picture_name_that_leads_nowhere(objects: ObjectStore, snapshot: Snaps
     assert found(objects, changed) == [
         ("picture-name", "runs/r/data/changed-rounds"),
         ("picture-texts", "runs/r/data/0/picture_texts.parquet"),
+        ("picture-vectors", "runs/r/data/0/picture-vectors"),
     ]
 
 
