@@ -4,20 +4,35 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Collection, Mapping, Sequence, Set
+from dataclasses import asdict, dataclass, field, replace
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
-import polars as pl
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from jobs.held import (
+    STALE,
+    TELLING,
+    UNOBSERVED,
+    Held,
+    Ranges,
+    Rows,
+    Scope,
+    data_of,
+    observed_of,
+    of_scopes,
+    told_half,
+    told_of,
+    way_of,
+)
+from jobs.packing import joined, tables_of, write_tables_pack
+from jobs.schema_rows import as_shared, change_row, schema_of, schema_row
 from operators.encode.text import TextEncoder
-from operators.induce.attributes import Attribute, name_of_key
 from operators.induce.counts import count, keys_of, live
-from operators.induce.induction import Induced, InduceValues, SchemaChange, TableColumn, TableSchema, as_they_are, induction
+from operators.induce.induction import Induced, InduceValues, TableColumn, TableSchema, as_they_are, induction
 from operators.records import (
     BOX,
     CONFIDENCE,
@@ -39,6 +54,7 @@ from operators.records import (
     PRECISION,
     RECORD,
     ROUND,
+    ROUNDS,
     ROUNDS_LEVEL,
     SCHEMA_CHANGES,
     SESSION,
@@ -63,20 +79,17 @@ from operators.store.manifest import (
     Snapshot,
 )
 from operators.store.objects import ObjectStore
-from operators.store.tables import parquet_bytes, read_part, read_table, write_pack, write_table
+from operators.store.tables import parquet_bytes, read_runs, read_table, write_table
 from operators.tables.build import BUILD_VERSION, Built, Spec, build
 from operators.tables.columns import Column
 from operators.tables.rows import KEY
-
-Scope = tuple[str, str]
-"""Tenant and user."""
 
 _ROUND_COLUMNS = [ORDER, SESSION, ROUND, TIME, OFFSET, PRECISION]
 _CELL_COLUMNS = [
     ORDER, RECORD, VALUE, KIND, NUMBER, MEASURE, PARSED, CONFIDENCE, IMAGE, OBSERVATION, MESSAGE, START, END, MEDIA, BOX,
     FROM_ROUND, KEY,
 ]  # fmt: skip
-_LOOKS_BESIDE = [SESSION, ROUND]
+_OBSERVED = [TENANT, USER, *TELLING, BOX]
 
 
 @dataclass(frozen=True)
@@ -105,6 +118,10 @@ class Inducing:
         made = self.shared.get(tenant)
         return self._named([tenant, *((table.name, table.columns) for table in (made.tables if made else ()))])
 
+    def discovering(self, tenant: str) -> str:
+        """The same where schemas are discovered too: of data that are the same such tables stay as they are."""
+        return self.for_tenant(tenant) if self.shared is not None else replace(self, evolve=True).for_tenant(tenant)
+
     def _named(self, shared: object) -> str:
         told = {"build": BUILD_VERSION, "values": asdict(self.values), "evolve": self.evolve, "shared": shared}
         return hashlib.sha256(json.dumps(told, sort_keys=True, default=str).encode()).hexdigest()[:16]
@@ -129,13 +146,35 @@ class Embedder:
 
 @dataclass(frozen=True)
 class Source:
-    """What a bucket's tables are made of: its rounds, users and observations, and what people set right."""
+    """What a bucket's tables are made of: its rounds, users and observations, and what people set right.
 
-    rounds: pa.Table
+    ``rounds`` may be what reads them, ``observations`` what reads those of some users. Of users whose digest is the one
+    that their tables were made of nothing is read then: an extraction finds the same in the same rounds, and where it finds
+    anything else tables are made beside the observations, which were at hand.
+    """
+
+    rounds: pa.Table | Callable[[], pa.Table]
     users: pa.Table
-    observations: pa.Table
+    observations: pa.Table | Callable[[Collection[Scope]], pa.Table]
     corrections: pa.Table
     extraction: str
+
+    def told(self) -> pa.Table:
+        """The rounds."""
+        return self.rounds if isinstance(self.rounds, pa.Table) else self.rounds()
+
+    def rounds_of(self, scopes: Collection[Scope]) -> pa.Table:
+        """The rounds of some users."""
+        return Ranges(self.told()).of_all(scopes) if scopes else ROUNDS.empty_table()
+
+
+@dataclass(frozen=True)
+class InducedBucket:
+    """A bucket's analytic memory: its files, how many tables are others than before, and the schema changes of this run."""
+
+    files: dict[str, DataFile]
+    tables: int
+    changes: list[dict[str, Any]]
 
 
 def induce_bucket(
@@ -154,81 +193,195 @@ def induce_bucket(
     ``base``: the bucket as it was, whose tables are those there are. A user whose tables were made of the same, or who is
     not among ``only``, keeps them byte for byte.
     """
-    held = _Held.of(objects, base)
-    observations = live(source.observations)
-    keys = keys_of(observations)
-    observations = observations.append_column(KEY, keys)
-    counts = count(observations, keys)
-    corrections = _of_known_rounds(source.corrections, source.rounds)
-    digests = _digests(source, observations, corrections, how)
-    if how.as_held:
-        digests = {scope: _as_before(made_of, held.made_of.get(scope)) for scope, made_of in digests.items()}
-    parts = _Parts(_Ranges(observations), _Ranges(counts), _Ranges(corrections), digests)
-    due = {
-        scope
-        for scope, made_of in digests.items()
-        if (held.made_of.get(scope) != made_of and (only is None or scope in only))
-    }
-    made = [
-        _make(scope, parts, _rounds_of(source, user), held.rows(scope), how, embed, run_id)
-        for user in source.users.select([TENANT, USER, "round_start", "rounds"]).to_pylist()
-        if (scope := (user[TENANT], user[USER])) in due
-    ]
-    staying = digests.keys() - due
-    tables, blobs = _tables_of(held, staying, made)
-    pack, starts = write_pack(objects, f"{home}/tables.pack", blobs)
-    sizes = [len(blob) for blob in blobs]
-    tables = _with(_with(tables, "start", starts), "bytes", sizes)
-    changes = _changes_of(held, digests.keys(), made)
-    return {
-        PACK_FILE: pack,
-        COUNTS_FILE: write_table(objects, f"{home}/counts.parquet", counts, COUNTS),
-        TABLES_FILE: write_table(objects, f"{home}/tables.parquet", tables, TABLES),
-        CHANGES_FILE: write_table(objects, f"{home}/schema-changes.parquet", changes, SCHEMA_CHANGES),
-        CORRECTIONS_FILE: write_table(objects, f"{home}/corrections.parquet", corrections, CORRECTIONS),
-    }
+    held = Held(objects, base)
+    return _induced(_Writer(objects, home, None), source, held, how, embed, run_id, only).files
 
 
-def _rounds_of(source: Source, user: Mapping[str, Any]) -> list[dict[str, Any]]:
-    part = source.rounds.slice(user["round_start"], user["rounds"]).select(_ROUND_COLUMNS)
-    return list(part.to_pylist())
+def reinduce_bucket(
+    objects: ObjectStore,
+    home: str,
+    source: Source,
+    base: BucketFiles,
+    how: Inducing,
+    embed: Embedder,
+    *,
+    run_id: str,
+    only: Collection[Scope] | None = None,
+) -> InducedBucket:
+    """The same, and what it changed; what comes to the same as in ``base`` is not written: its file there is named."""
+    held = Held(objects, base)
+    return _induced(_Writer(objects, home, held), source, held, how, embed, run_id, only)
 
 
-def _tables_of(held: _Held, staying: Collection[Scope], made: Sequence[_Made]) -> tuple[pa.Table, list[bytes]]:
-    """``records.TABLES`` of all users in order, and the bytes of each: of those who stay as they were, and made anew."""
+def _induced(
+    writer: _Writer,
+    source: Source,
+    held: Held,
+    how: Inducing,
+    embed: Embedder,
+    run_id: str,
+    only: Collection[Scope] | None,
+) -> InducedBucket:
+    corrections = _of_known_rounds(source)
+    plan = _plan(source, corrections, held, how, only)
+    parts = _Parts.of(source, corrections, plan)
+    made = [_make(scope, parts, plan, how, embed, run_id) for scope in sorted(plan.due)]
     rows = [row for each in made for row in each.rows]
-    fresh = [blob for each in made for blob in each.blobs]
-    kept, kept_blobs = held.staying(staying)
-    both = pa.concat_tables([kept, pa.Table.from_pylist(rows, TABLES)])
-    order = _in_order(both)
-    blobs = [*kept_blobs, *fresh]
-    return both.take(pa.array(order, pa.int64())).combine_chunks(), [blobs[at] for at in order]
+    kept = _staying(held, plan)
+    tables, pack = tables_of(
+        kept, held.pack if len(kept) else memoryview(b""), rows, [b for each in made for b in each.blobs]
+    )
+    told = [row for each in made for row in each.changes]
+    counts, _ = joined(of_scopes(held.table(COUNTS_FILE), plan.known - plan.counted), parts.counted)
+    changes, _ = joined(of_scopes(held.table(CHANGES_FILE), plan.known), pa.Table.from_pylist(told, SCHEMA_CHANGES))
+    files = {
+        TABLES_FILE: writer.table(TABLES_FILE, "tables", tables, TABLES),
+        PACK_FILE: writer.pack(tables, pack),
+        COUNTS_FILE: writer.table(COUNTS_FILE, "counts", counts, COUNTS),
+        CHANGES_FILE: writer.table(CHANGES_FILE, "schema-changes", changes, SCHEMA_CHANGES),
+        CORRECTIONS_FILE: writer.table(CORRECTIONS_FILE, "corrections", corrections, CORRECTIONS),
+    }
+    return InducedBucket(files, _others(plan, rows), told)
 
 
-def _changes_of(held: _Held, known: Collection[Scope], made: Sequence[_Made]) -> pa.Table:
-    """``records.SCHEMA_CHANGES`` of all users who are here, in order."""
-    fresh = pa.Table.from_pylist([row for each in made for row in each.changes], SCHEMA_CHANGES)
-    both = pa.concat_tables([_of_scopes(held.changes, known), fresh])
-    return both.take(pa.array(_in_order(both), pa.int64())).combine_chunks()
+@dataclass(frozen=True)
+class _Writer:
+    """Writes a bucket's files; with ``held``, what is as it was stays the file that it was."""
+
+    objects: ObjectStore
+    home: str
+    held: Held | None
+
+    def table(self, dataset: str, name: str, table: pa.Table, schema: pa.Schema) -> DataFile:
+        if self.held is not None and (same := self.held.file_of(dataset, table)) is not None:
+            return same
+        return write_table(self.objects, f"{self.home}/{name}.parquet", table, schema)
+
+    def pack(self, tables: pa.Table, parts: Sequence[memoryview | bytes]) -> DataFile:
+        # What tables are made of is told beside them: where that is the same, so are they.
+        if self.held is not None and self.held.base is not None and self.held.file_of(TABLES_FILE, tables) is not None:
+            return self.held.base.files[PACK_FILE]
+        return write_tables_pack(self.objects, f"{self.home}/tables.pack", parts, len(tables))
 
 
-def _in_order(table: pa.Table) -> list[int]:
-    """Row numbers by tenant and user; of one user as they stand."""
-    frame = pl.DataFrame(pl.from_arrow(table.select([TENANT, USER]))).with_row_index("at")
-    return frame.sort([TENANT, USER, "at"])["at"].to_list()
+# --- whose tables are to be made ------------------------------------------------------------------------------------
 
 
-def _of_scopes(table: pa.Table, scopes: Collection[Scope]) -> pa.Table:
-    owners = zip(table[TENANT].to_pylist(), table[USER].to_pylist(), strict=True)
-    return table.filter(pa.array([owner in scopes for owner in owners], pa.bool_()))
+@dataclass(frozen=True)
+class _Plan:
+    """Of whom there is something: what of (``digests``); whose tables are ``due``; who is ``counted`` anew, with what is
+    ``observed`` of them; ``before``: the rows of ``records.TABLES`` of those who are due or gone.
+    """
+
+    digests: Mapping[Scope, str]
+    due: frozenset[Scope]
+    counted: frozenset[Scope]
+    observed: pa.Table
+    before: Mapping[Scope, Sequence[Mapping[str, Any]]]
+
+    @property
+    def known(self) -> Set[Scope]:
+        return self.digests.keys()
 
 
-def _with(table: pa.Table, name: str, values: Sequence[int]) -> pa.Table:
-    at = TABLES.get_field_index(name)
-    return table.set_column(at, TABLES.field(name), pa.array(values, pa.int64()))
+def _plan(source: Source, corrections: pa.Table, held: Held, how: Inducing, only: Collection[Scope] | None) -> _Plan:
+    ways = {tenant: how.for_tenant(tenant) for tenant in source.users[TENANT].unique().to_pylist()}
+    fits = {tenant: {way, how.discovering(tenant)} for tenant, way in ways.items()}
+    before = held.made_of
+    told = told_of(source.users, corrections, source.extraction)
+    whole = source.observations if isinstance(source.observations, pa.Table) else None
+    seen = {} if whole is None else observed_of(whole)
+    if whole is None:
+        others = {scope for scope, half in told.items() if half != told_half(before.get(scope, ""))}
+    else:
+        others = {
+            scope for scope, half in told.items() if half + seen.get(scope, UNOBSERVED) != data_of(before.get(scope, ""))
+        }
+    otherwise = {scope for scope in told if way_of(before.get(scope, "")) not in fits[scope[0]]}
+    due = others if how.as_held else others | otherwise
+    due = due if only is None else due & set(only)
+    counted = due | others
+    if whole is None:
+        observed = source.observations(counted)
+        seen = observed_of(observed)
+    else:
+        observed = Ranges(whole).of_all(counted)
+    digests = {}
+    for scope, half in told.items():
+        way = way_of(before[scope]) if how.as_held and scope in before else ways[scope[0]]
+        anew = whole is not None or scope in counted
+        digests[scope] = f"{way}-{half + seen.get(scope, UNOBSERVED) if anew else data_of(before[scope])}"
+    gone = before.keys() - told.keys()
+    rows = {scope: held.rows(scope) for scope in (*due, *gone)}
+    return _Plan(digests, frozenset(due), frozenset(counted), observed, rows)
+
+
+def _staying(held: Held, plan: _Plan) -> pa.Table:
+    """``records.TABLES`` of those whose tables are not made anew; it tells of whom they are not what they would be now."""
+    kept = of_scopes(held.table(TABLES_FILE), plan.known - plan.due)
+    stale = plan.counted - plan.due
+    if not stale:
+        return kept
+    owners = zip(*(kept[name].to_pylist() for name in (TENANT, USER, "made_of")), strict=True)
+    told = [f"{way_of(made_of)}-{STALE}" if (tenant, user) in stale else made_of for tenant, user, made_of in owners]
+    at = TABLES.get_field_index("made_of")
+    return kept.set_column(at, TABLES.field("made_of"), pa.array(told, pa.string()))
+
+
+def _others(plan: _Plan, rows: Sequence[Mapping[str, Any]]) -> int:
+    """How many tables are others than before, and how many are no more."""
+    before = {_name(row): _shown(row) for told in plan.before.values() for row in told}
+    after = {_name(row): _shown(row) for row in rows}
+    return sum(before.get(name) != shown for name, shown in after.items()) + len(before.keys() - after.keys())
+
+
+def _name(row: Mapping[str, Any]) -> tuple[str, str, str]:
+    return row[TENANT], row[USER], row["table"]
+
+
+def _shown(row: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in row.items() if name not in ("start", "made_of")}
+
+
+def _of_known_rounds(source: Source) -> pa.Table:
+    """The corrections of rounds that are here: with a round goes what was said of it."""
+    corrections = source.corrections
+    if len(corrections) == 0:
+        return corrections
+    identity = [TENANT, USER, SESSION, ROUND]
+    rounds = source.told()
+    known = set(zip(*(rounds[name].to_pylist() for name in identity), strict=True))
+    rows = zip(*(corrections[name].to_pylist() for name in identity), strict=True)
+    kept = corrections.filter(pa.array([row in known for row in rows], pa.bool_()))
+    return kept.sort_by([(TENANT, "ascending"), (USER, "ascending"), ("at", "ascending")]).combine_chunks()
 
 
 # --- one user -------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Parts:
+    """What the tables of those who are due are made of."""
+
+    rounds: Rows
+    observations: Rows
+    corrections: Rows
+    counted: pa.Table
+    counts: Ranges
+
+    @classmethod
+    def of(cls, source: Source, corrections: pa.Table, plan: _Plan) -> _Parts:
+        observed = live(plan.observed)
+        keys = keys_of(observed)
+        counted = count(observed, keys)
+        rounds = source.rounds_of(plan.due)
+        return cls(
+            Rows(rounds, _ROUND_COLUMNS),
+            Rows(observed.append_column(KEY, keys), _CELL_COLUMNS),
+            Rows(corrections, CORRECTIONS.names),
+            counted,
+            Ranges(counted),
+        )
 
 
 @dataclass(frozen=True)
@@ -240,46 +393,43 @@ class _Made:
     changes: list[dict[str, Any]]
 
 
-def _make(
-    scope: Scope,
-    parts: _Parts,
-    rounds: Sequence[Mapping[str, Any]],
-    held: Sequence[Mapping[str, Any]],
-    how: Inducing,
-    embed: Embedder,
-    run_id: str,
-) -> _Made:
-    counts = parts.counts.of(scope)
+def _make(scope: Scope, parts: _Parts, plan: _Plan, how: Inducing, embed: Embedder, run_id: str) -> _Made:
+    held = plan.before[scope]
     active = [schema_of(row) for row in held]
+    counts = parts.counts.of(scope)
     if not active and how.shared is None and _seldom(counts, how):
         return _Made([], [], [])
-    if how.as_held:
-        induced = Induced((), tuple(active), ())
-    elif how.shared is not None:
-        induced = how.shared.get(scope[0], Induced((), (), ()))
-    elif how.evolve:
-        induced = induction(counts, active, how.values, embed)
-    else:
-        induced = as_they_are(counts, active, how.values, embed)
+    induced = _schemas(scope[0], counts, active, how, embed)
     dated = (attribute for attribute in induced.attributes if attribute.dates_record)
     names = (name.key() for attribute in dated for name in attribute.names)
     dates = frozenset(held[0]["dates"] if how.as_held and held else names)
     specs = [Spec(schema.name, [_column(column) for column in schema.columns], schema.support) for schema in induced.tables]
-    observed = parts.observations.of(scope).select(_CELL_COLUMNS).to_pylist()
-    built = build(observed, rounds, parts.corrections.of(scope).to_pylist(), specs, dates)
+    rounds = parts.rounds.of(scope)
+    built = build(parts.observations.of(scope), rounds, parts.corrections.of(scope), specs, dates)
     # Where schemas are a tenant's, a user has those of them that hold something.
     kept = [pair for pair in zip(induced.tables, built, strict=True) if pair[1].meta.rows or how.shared is None]
     changes = () if how.shared is not None else induced.changes
-    return _Made(
-        [_table_row(scope, schema, table, sorted(dates), parts.digests[scope]) for schema, table in kept],
-        [parquet_bytes(table.rows) for _, table in kept],
-        [change_row(scope, run_id, len(rounds), change) for change in changes],
-    )
+    made_of, told = plan.digests[scope], sorted(dates)
+    blobs = [parquet_bytes(table.rows) for _, table in kept]
+    rows = [
+        _table_row(scope, schema, table, told, made_of) | {"bytes": len(blob)}
+        for (schema, table), blob in zip(kept, blobs, strict=True)
+    ]
+    return _Made(rows, blobs, [change_row(scope, run_id, len(rounds), change) for change in changes])
+
+
+def _schemas(tenant: str, counts: pa.Table, active: Sequence[TableSchema], how: Inducing, embed: Embedder) -> Induced:
+    if how.as_held:
+        return Induced((), tuple(active), ())
+    if how.shared is not None:
+        return how.shared.get(tenant, Induced((), (), ()))
+    return (induction if how.evolve else as_they_are)(counts, active, how.values, embed)
 
 
 def _seldom(counts: pa.Table, how: Inducing) -> bool:
     """Whether so few rounds tell anything that nothing can recur often enough."""
-    told = pc.sum(counts.filter(pc.equal(counts["level"], ROUNDS_LEVEL))["weight"]).as_py() or 0
+    levels, weights = counts["level"].to_pylist(), counts["weight"].to_pylist()
+    told = sum(weight for level, weight in zip(levels, weights, strict=True) if level == ROUNDS_LEVEL)
     return bool(told < how.values.thresholds.support)
 
 
@@ -298,145 +448,7 @@ def _table_row(scope: Scope, schema: TableSchema, built: Built, dates: list[str]
     return {**row, **told, "dates": dates, "made_of": made_of}
 
 
-def schema_row(scope: Scope, schema: TableSchema) -> dict[str, Any]:
-    """A schema as a row of ``records.TABLES`` without records; user ``""`` for one that a tenant's users have in common."""
-    columns = [
-        {
-            "name": each.name,
-            "kind": each.kind,
-            "unit": each.unit,
-            "names": [name.key() for name in each.names],
-            "samples": [],
-        }
-        for each in schema.columns
-    ]
-    return {
-        TENANT: scope[0],
-        USER: scope[1],
-        "table": schema.name,
-        "description": "",
-        "columns": columns,
-        "support": schema.support,
-        "all_confidence": schema.all_confidence,
-        "rows": 0,
-        "start": 0,
-        "bytes": 0,
-        "dates": [],
-        "made_of": "",
-    }
-
-
-def schema_of(row: Mapping[str, Any]) -> TableSchema:
-    """The schema that a row of ``records.TABLES`` tells."""
-    columns = tuple(
-        TableColumn(each["name"], each["kind"], each["unit"], tuple(map(name_of_key, each["names"])))
-        for each in row["columns"]
-    )
-    return TableSchema(row["table"], columns, row["support"], row["all_confidence"])
-
-
-def change_row(scope: Scope, run_id: str, rounds: int, change: SchemaChange) -> dict[str, Any]:
-    """A change as a row of ``records.SCHEMA_CHANGES``."""
-    told = {**asdict(change), "columns": list(change.columns), "added": list(change.added)}
-    return {TENANT: scope[0], USER: scope[1], "run_id": run_id, "rounds": rounds, **told}
-
-
 # --- what is at hand ------------------------------------------------------------------------------------------------
-
-
-class _Ranges:
-    """Rows of a table that is sorted by tenant and user, by whose they are."""
-
-    def __init__(self, table: pa.Table) -> None:
-        self._table = table
-        owners = pl.DataFrame(pl.from_arrow(table.select([TENANT, USER])))
-        runs = owners.with_row_index("at").group_by([TENANT, USER]).agg(pl.col("at").min(), pl.len())
-        self._at = {(tenant, user): (at, rows) for tenant, user, at, rows in runs.iter_rows()}
-
-    def of(self, scope: Scope) -> pa.Table:
-        """The rows of one user."""
-        return self._table.slice(*self._at.get(scope, (0, 0)))
-
-
-@dataclass(frozen=True)
-class _Parts:
-    observations: _Ranges
-    counts: _Ranges
-    corrections: _Ranges
-    digests: Mapping[Scope, str]
-
-
-def _digests(source: Source, observations: pa.Table, corrections: pa.Table, how: Inducing) -> dict[Scope, str]:
-    """Of each user all that their tables are made of, as a hex digest."""
-    sums = [
-        _hashed(observations, [name for name in _CELL_COLUMNS if name != BOX] + _LOOKS_BESIDE),
-        _hashed(source.rounds, _ROUND_COLUMNS),
-        _hashed(corrections, [name for name in CORRECTIONS.names if name not in (TENANT, USER, "names")]),
-    ]
-    fingerprints = {tenant: how.for_tenant(tenant) for tenant in source.users[TENANT].unique().to_pylist()}
-    found: dict[Scope, str] = {}
-    for tenant, user in zip(source.users[TENANT].to_pylist(), source.users[USER].to_pylist(), strict=True):
-        told = [str(each.get((tenant, user), 0)) for each in sums]
-        text = "|".join((*told, source.extraction))
-        found[tenant, user] = f"{fingerprints[tenant]}-{hashlib.sha256(text.encode()).hexdigest()[:32]}"
-    return found
-
-
-def _as_before(made_of: str, before: str | None) -> str:
-    """The digest of what tables are made of now, behind how they were made before."""
-    return made_of if before is None else f"{before.partition('-')[0]}-{made_of.partition('-')[2]}"
-
-
-def _hashed(table: pa.Table, columns: Sequence[str]) -> dict[Scope, int]:
-    """A sum of hashes of each user's rows: whatever their order, for the order of rounds is among the columns."""
-    frame = pl.DataFrame(pl.from_arrow(table.select([TENANT, USER, *columns])))
-    hashes = frame.select(columns).hash_rows(seed=1)
-    added = frame.select(TENANT, USER, hashes.alias("hash")).group_by([TENANT, USER]).agg(pl.col("hash").sum())
-    return {(tenant, user): value for tenant, user, value in added.iter_rows()}
-
-
-def _of_known_rounds(corrections: pa.Table, rounds: pa.Table) -> pa.Table:
-    """The corrections of rounds that are here: with a round goes what was said of it."""
-    if len(corrections) == 0:
-        return corrections
-    identity = [TENANT, USER, SESSION, ROUND]
-    known = set(zip(*(rounds[name].to_pylist() for name in identity), strict=True))
-    rows = zip(*(corrections[name].to_pylist() for name in identity), strict=True)
-    kept = corrections.filter(pa.array([row in known for row in rows], pa.bool_()))
-    return kept.sort_by([(TENANT, "ascending"), (USER, "ascending"), ("at", "ascending")]).combine_chunks()
-
-
-class _Held:
-    """The tables of the bucket as it was; their bytes are read when first wanted."""
-
-    def __init__(self, tables: pa.Table, changes: pa.Table, pack: Callable[[], bytes]) -> None:
-        self.changes = changes
-        self._tables = tables
-        self._ranges = _Ranges(tables)
-        self._read = pack
-        rows = zip(*(tables[name].to_pylist() for name in (TENANT, USER, "made_of")), strict=True)
-        self.made_of = {(tenant, user): made_of for tenant, user, made_of in rows}
-
-    @classmethod
-    def of(cls, objects: ObjectStore, base: BucketFiles | None) -> _Held:
-        if base is None:
-            return cls(TABLES.empty_table(), SCHEMA_CHANGES.empty_table(), bytes)
-        pack = base.files[PACK_FILE]
-        return cls(
-            read_table(objects, base.files[TABLES_FILE]),
-            read_table(objects, base.files[CHANGES_FILE]),
-            lambda: read_part(objects, pack, 0, pack.bytes),
-        )
-
-    def rows(self, scope: Scope) -> list[dict[str, Any]]:
-        return list(self._ranges.of(scope).to_pylist())
-
-    def staying(self, scopes: Collection[Scope]) -> tuple[pa.Table, list[bytes]]:
-        """The tables of those users, and the bytes of each."""
-        tables = _of_scopes(self._tables, scopes)
-        pack = self._read() if len(tables) else b""
-        places = zip(tables["start"].to_pylist(), tables["bytes"].to_pylist(), strict=True)
-        return tables, [pack[start : start + length] for start, length in places]
 
 
 def shared_schemas(objects: ObjectStore, snapshot: Snapshot) -> dict[str, Induced]:
@@ -448,21 +460,24 @@ def shared_schemas(objects: ObjectStore, snapshot: Snapshot) -> dict[str, Induce
     return {tenant: as_shared(schemas) for tenant, schemas in tables.items()}
 
 
-def as_shared(schemas: Sequence[TableSchema]) -> Induced:
-    """Schemas as the users of a tenant are given them."""
-    columns = {column.names: column for schema in schemas for column in schema.columns}
-    attributes = tuple(Attribute(each.name, each.kind, each.unit, names, "") for names, each in columns.items())
-    return Induced(attributes, tuple(schemas), ())
-
-
 def held_corrections(objects: ObjectStore, base: BucketFiles | None) -> pa.Table:
     """What people set right in the bucket as it was."""
-    return read_table(objects, base.files[CORRECTIONS_FILE]) if base is not None else CORRECTIONS.empty_table()
+    return Held(objects, base).table(CORRECTIONS_FILE)
 
 
 def source_of(objects: ObjectStore, bucket: BucketFiles, corrections: pa.Table | None = None) -> Source:
     """What the tables of a finished bucket are made of; other ``corrections`` than it holds where they are given."""
-    rounds = read_table(objects, bucket.files[ROUNDS_FILE], columns=[TENANT, USER, *_ROUND_COLUMNS])
-    observations = read_table(objects, bucket.files[OBSERVATIONS_FILE]).cast(OBSERVATIONS)
+    columns = [TENANT, USER, *_ROUND_COLUMNS]
+    rounds = cache(partial(read_table, objects, bucket.files[ROUNDS_FILE], columns=columns))
+    observed = partial(_observed, objects, bucket.files[OBSERVATIONS_FILE])
+    users = read_table(objects, bucket.files[USERS_FILE], columns=[TENANT, USER, "digest"])
     held = held_corrections(objects, bucket) if corrections is None else corrections
-    return Source(rounds, read_table(objects, bucket.files[USERS_FILE]), observations, held, bucket.extraction)
+    return Source(rounds, users, observed, held, bucket.extraction)
+
+
+def _observed(objects: ObjectStore, file: DataFile, scopes: Collection[Scope]) -> pa.Table:
+    """The observations of some users: the row groups that hold them."""
+    if not scopes:
+        return OBSERVATIONS.empty_table().select(_OBSERVED)
+    places = Ranges(read_table(objects, file, columns=[TENANT, USER])).places(scopes)
+    return read_runs(objects, file, places, columns=_OBSERVED)

@@ -10,7 +10,8 @@ from __future__ import annotations
 import json
 import time
 import uuid
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -20,16 +21,8 @@ import pyarrow.compute as pc
 
 from configs.settings import Settings
 from jobs.following import following, overtaken, pause
-from jobs.induce import (
-    Embedder,
-    Inducing,
-    as_shared,
-    change_row,
-    induce_bucket,
-    schema_row,
-    shared_schemas,
-    source_of,
-)
+from jobs.induce import Embedder, Inducing, reinduce_bucket, shared_schemas, source_of
+from jobs.schema_rows import as_shared, change_row, schema_row
 from jobs.stages import RESULTS, Resources, Stage, Work, cluster, through
 from jobs.watch import Progress, Watch
 from operators.encode.text import TextEncoder, encoder_of
@@ -53,8 +46,14 @@ from operators.store.objects import ObjectStore
 from operators.store.opening import open_objects
 from operators.store.tables import read_table, write_table
 
-_FEW_ROUNDS = 20_000
-"""Rounds whose tables are made sooner than Ray starts a worker for them."""
+_TRIED = 1.0
+"""Seconds of work after which it is known how long the rest would take here."""
+
+_RAY_STARTS = 12.0
+"""Seconds that Ray and its workers take to start: what takes no longer is done here."""
+
+_ORDERS_A_WORKER = 16
+"""Orders that each worker gets of a stage, one after the other: more would be handed out longer than they are worked on."""
 
 _MERGED_AT_ONCE = 16
 """Counts of so many shards are added by one task of a level of the reduction."""
@@ -91,16 +90,9 @@ def reinduce(
     objects = open_objects(store)
     base = load_snapshot(objects, latest_version(objects))
     only = _named(objects, base, tenant, users)
-    job = _Job(objects, settings, Watch(progress), f"reinduce-{uuid.uuid4().hex[:16]}", only)
-    if sum(bucket.counts.rounds for bucket in job.chosen(base).values()) <= _FEW_ROUNDS:
-        return job.work(began, here=True)
-    with cluster(
-        ray_address or settings.ray.address,
-        num_cpus=settings.ray.num_cpus,
-        object_store_bytes=settings.ray.object_store_mb << 20,
-    ):
-        job.startup = time.monotonic() - began
-        return job.work(began, here=False)
+    with _Hands(settings, ray_address) as hands:
+        job = _Job(objects, settings, Watch(progress), f"reinduce-{uuid.uuid4().hex[:16]}", only, hands)
+        return job.work(began)
 
 
 def _named(
@@ -116,6 +108,42 @@ def _named(
     return known if asked is None else asked
 
 
+class _Hands(ExitStack):
+    """Who works: this process while that is sooner done than Ray starts, then Ray, which stays until all is done."""
+
+    def __init__(self, settings: Settings, address: str | None) -> None:
+        super().__init__()
+        self._ray, self._address = settings.ray, address or settings.ray.address
+        self._cpus = 0
+        self.startup = 0.0
+
+    def through(self, stage: Stage, orders: Sequence[str]) -> Iterator[Any]:
+        """Work orders, a JSON document each, through a stage whose tasks are arrays of them: their results, in no order."""
+        done = 0
+        if not self._cpus:
+            began = time.monotonic()
+            for results in through(stage, [f"[{order}]" for order in orders], here=True):
+                yield from results
+                done += 1
+                spent = time.monotonic() - began
+                if spent > _TRIED and spent / done * (len(orders) - done) > _RAY_STARTS:
+                    break
+        if left := orders[done:]:
+            self._start()
+            together = -(-len(left) // (self._cpus * _ORDERS_A_WORKER))
+            tasks = [f"[{','.join(left[at : at + together])}]" for at in range(0, len(left), together)]
+            for results in through(replace(stage, workers=min(self._cpus, len(tasks))), tasks):
+                yield from results
+
+    def _start(self) -> None:
+        if self._cpus:
+            return
+        began = time.monotonic()
+        memory = self._ray.object_store_mb << 20
+        self._cpus = self.enter_context(cluster(self._address, num_cpus=self._ray.num_cpus, object_store_bytes=memory))
+        self.startup = time.monotonic() - began
+
+
 @dataclass
 class _Job:
     objects: ObjectStore
@@ -123,7 +151,7 @@ class _Job:
     watch: Watch
     run_id: str
     only: Collection[tuple[str, str]] | None
-    startup: float = 0.0
+    hands: _Hands
     built: dict[tuple[str, str], dict[str, Any]] = field(default_factory=dict)
     """By a bucket's revision and how its tables were made: what an overtaken commit need not do again."""
 
@@ -134,12 +162,12 @@ class _Job:
         numbers = {bucket_of(*scope, snapshot.spec.buckets) for scope in self.only}
         return {number: bucket for number, bucket in snapshot.buckets.items() if number in numbers}
 
-    def work(self, began: float, *, here: bool) -> ReinduceReport:
+    def work(self, began: float) -> ReinduceReport:
         """Build on the newest version and commit, again where another commit was first."""
         for attempt in range(self.settings.commit.attempts):
             base = load_snapshot(self.objects, latest_version(self.objects))
-            how, shared, changes = self._schemas(base, here)
-            built = self.watch.timed("induce", partial(self._build, base, how, here))
+            how, shared, changes = self._schemas(base)
+            built = self.watch.timed("induce", partial(self._build, base, how))
             changes = [*changes, *(change for bucket in built for change in bucket["changes"])]
             worth = [bucket for bucket in built if bucket["tables"] or bucket["changes"] or self.only is None]
             files = {bucket["bucket"]: bucket_from_dict(bucket["files"]) for bucket in worth}
@@ -170,15 +198,15 @@ class _Job:
     ) -> ReinduceReport:
         tables = sum(bucket["tables"] for bucket in built)
         seconds = time.monotonic() - began
-        return ReinduceReport(snapshot.version, published, len(built), tables, tuple(changes), seconds, self.startup)
+        return ReinduceReport(snapshot.version, published, len(built), tables, tuple(changes), seconds, self.hands.startup)
 
     # --- schemas that a tenant's users have in common ---
 
-    def _schemas(self, base: Snapshot, here: bool) -> tuple[Inducing, dict[str, DataFile], list[dict[str, Any]]]:
+    def _schemas(self, base: Snapshot) -> tuple[Inducing, dict[str, DataFile], list[dict[str, Any]]]:
         values = self.settings.induce.values()
         if self.settings.induce.scope == "user":
             return Inducing(values), {}, []
-        counts = self.watch.timed("count", partial(self._counted, base, here))
+        counts = self.watch.timed("count", partial(self._counted, base))
         before = shared_schemas(self.objects, base)
         embed = Embedder(partial(encoder_of, base.spec.encoder))
         shared: dict[str, Induced] = {}
@@ -191,14 +219,14 @@ class _Job:
             changes += [change_row((tenant, ""), self.run_id, 0, change) for change in made.changes]
         return Inducing(values, False, shared), self._written(base, shared, changes), changes
 
-    def _counted(self, base: Snapshot, here: bool) -> pa.Table:
+    def _counted(self, base: Snapshot) -> pa.Table:
         """The counts of every tenant: those of the buckets added level by level, each task a few."""
         files = [bucket.files[COUNTS_FILE] for _, bucket in sorted(base.buckets.items())]
         stage = Stage("count", partial(_count_work, self.objects, self.run_id), RESULTS, Resources(cpus=1), batch_rows=1)
         while files:
             groups = [files[at : at + _MERGED_AT_ONCE] for at in range(0, len(files), _MERGED_AT_ONCE)]
             orders = [json.dumps([asdict(file) for file in group]) for group in groups]
-            files = sorted((DataFile(**raw) for raw in through(stage, orders, here=here)), key=lambda file: file.path)
+            files = sorted((DataFile(**raw) for raw in self.hands.through(stage, orders)), key=lambda file: file.path)
             if len(files) == 1:
                 return read_table(self.objects, files[0])
         return COUNTS.empty_table()
@@ -222,7 +250,7 @@ class _Job:
 
     # --- buckets ---
 
-    def _build(self, base: Snapshot, how: Inducing, here: bool) -> list[dict[str, Any]]:
+    def _build(self, base: Snapshot, how: Inducing) -> list[dict[str, Any]]:
         wanted = {
             number: bucket
             for number, bucket in sorted(self.chosen(base).items())
@@ -236,23 +264,19 @@ class _Job:
         only = None if self.only is None else sorted(self.only)
         work = partial(_induce_work, self.objects, self.run_id, how, only, partial(encoder_of, base.spec.encoder))
         stage = Stage("induce", work, RESULTS, Resources(cpus=1), batch_rows=1)
-        for at, result in enumerate(through(stage, orders, here=here), start=1):
+        for at, result in enumerate(self.hands.through(stage, orders), start=1):
             self.built[result["of"], how.fingerprint] = result
             self.watch.tell(Progress("induce", at, len(orders), "buckets"))
         return [self.built[bucket.revision, how.fingerprint] for bucket in wanted.values()]
 
 
 def _count_work(objects: ObjectStore, run_id: str) -> Work:
-    def add(task: str) -> str:
-        files = [DataFile(**raw) for raw in json.loads(task)]
-        counts = merge(pooled(read_table(objects, file)) for file in files)
+    def add(order: Any) -> dict[str, Any]:
+        counts = merge(pooled(read_table(objects, DataFile(**raw))) for raw in order)
         key = f"runs/{run_id}/added/{uuid.uuid4().hex}.parquet"
-        return json.dumps(asdict(write_table(objects, key, counts, COUNTS)))
+        return asdict(write_table(objects, key, counts, COUNTS))
 
-    def work(batch: pa.Table) -> pa.Table:
-        return pa.table({"result": [add(task) for task in batch["task"].to_pylist()]}, schema=RESULTS)
-
-    return work
+    return _of_orders(add)
 
 
 def _induce_work(
@@ -265,14 +289,20 @@ def _induce_work(
     embed = Embedder(load_encoder)
     named = None if only is None else {(tenant, user) for tenant, user in only}
 
-    def induce(task: str) -> str:
-        order = json.loads(task)
-        return json.dumps(rebuilt(objects, run_id, order["bucket"], bucket_from_dict(order["files"]), how, embed, named))
+    def induce(order: Any) -> dict[str, Any]:
+        return rebuilt(objects, run_id, order["bucket"], bucket_from_dict(order["files"]), how, embed, named)
 
-    def work(batch: pa.Table) -> pa.Table:
-        return pa.table({"result": [induce(task) for task in batch["task"].to_pylist()]}, schema=RESULTS)
+    return _of_orders(induce)
 
-    return work
+
+def _of_orders(work: Callable[[Any], dict[str, Any]]) -> Work:
+    """Tasks of several orders each: arrays of them as JSON, and of what became of them."""
+
+    def all_of(batch: pa.Table) -> pa.Table:
+        results = [json.dumps([work(order) for order in json.loads(task)]) for task in batch["task"].to_pylist()]
+        return pa.table({"result": results}, schema=RESULTS)
+
+    return all_of
 
 
 def rebuilt(
@@ -289,35 +319,15 @@ def rebuilt(
     revision = uuid.uuid4().hex
     home = f"runs/{run_id}/data/{number:05d}-{revision}"
     source = source_of(objects, bucket, corrections)
-    made = induce_bucket(objects, home, source, bucket, how, embed, run_id=run_id, only=only)
-    before, after = (read_table(objects, files[TABLES_FILE]) for files in (bucket.files, made))
-    others = _told(after, before) - _told(before, after)
-    gone = _names(before) - _names(after)
-    log = read_table(objects, made[CHANGES_FILE]).to_pylist()
+    made = reinduce_bucket(objects, home, source, bucket, how, embed, run_id=run_id, only=only)
     # Where only some users' tables were made so, all are looked at when all are asked for; a correction changes no schema.
     made_so = how.fingerprint if only is None or how.fingerprint == bucket.induction else "mixed"
     made_so = bucket.induction if how.as_held else made_so
-    files = replace(bucket, revision=revision, files={**bucket.files, **made}, induction=made_so)
+    files = replace(bucket, revision=revision, files={**bucket.files, **made.files}, induction=made_so)
     return {
         "bucket": number,
         "of": bucket.revision,
         "files": bucket_to_dict(files),
-        "tables": len(others) + len(gone),
-        "changes": [change for change in log if change["run_id"] == run_id],
+        "tables": made.tables,
+        "changes": made.changes,
     }
-
-
-def _told(tables: pa.Table, beside: pa.Table) -> set[str]:
-    """All that is said of the tables that may be others than those ``beside``: they were made of something else."""
-    same = set(_made_of(tables)) & set(_made_of(beside))
-    rows = tables.filter(pa.array([each not in same for each in _made_of(tables)], pa.bool_()))
-    plain = rows.drop_columns(["start", "made_of"]).to_pylist()
-    return {json.dumps(row, sort_keys=True, default=str) for row in plain}
-
-
-def _made_of(tables: pa.Table) -> list[tuple[str, ...]]:
-    return list(zip(*(tables[name].to_pylist() for name in (TENANT, USER, "table", "made_of")), strict=True))
-
-
-def _names(tables: pa.Table) -> set[tuple[str, ...]]:
-    return set(zip(*(tables[name].to_pylist() for name in (TENANT, USER, "table")), strict=True))

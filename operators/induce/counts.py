@@ -6,6 +6,7 @@ distinct set once, with the rounds that have it; and, apart, each set of a recor
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
 import polars as pl
@@ -35,11 +36,18 @@ from operators.records import (
 )
 
 _PLACE = (SESSION, ROUND, ORDER, RECORD)
+_FEW = 2048
+"""Observations that are counted one by one."""
+
 _KEY = [TENANT, USER, "level", "names"]
 
 
 def keys_of(observations: pa.Table) -> pa.Array:
     """The key of the name under which each observation counts."""
+    if len(observations) <= _FEW:
+        rows = list(zip(*(observations[name].to_pylist() for name in (ATTRIBUTE, KIND, MEASURE)), strict=True))
+        known = {row: name_of(*row).key() for row in set(rows)}
+        return pa.array([known[row] for row in rows], pa.string())
     frame = pl.DataFrame(pl.from_arrow(observations.select([ATTRIBUTE, KIND, MEASURE])))
     told = frame.unique()
     keys = [name_of(*row).key() for row in told.iter_rows()]
@@ -55,10 +63,33 @@ def keys_of(observations: pa.Table) -> pa.Array:
 
 def count(observations: pa.Table, keys: pa.Array) -> pa.Table:
     """``records.COUNTS`` of whole rounds. ``observations``: live, each where it belongs (``live``); ``keys``: theirs."""
+    if len(observations) <= _FEW:
+        return _count_few(observations, keys)
     frame = pl.DataFrame(pl.from_arrow(observations.select([TENANT, USER, ORDER, RECORD]).append_column("names", keys)))
     rounds = _sets(frame, [TENANT, USER, ORDER], ROUNDS_LEVEL)
     records = _sets(frame, [TENANT, USER, ORDER, RECORD], RECORDS_LEVEL)
     return _added(pl.concat([rounds, records]))
+
+
+def _count_few(observations: pa.Table, keys: pa.Array) -> pa.Table:
+    """The same of so few that frames would take longer to make than to count."""
+    rounds: dict[tuple[str, str, int], set[str]] = {}
+    records: dict[tuple[str, str, int, int], set[str]] = {}
+    places = zip(*(observations[name].to_pylist() for name in (TENANT, USER, ORDER, RECORD)), strict=True)
+    for (tenant, user, order, record), key in zip(places, keys.to_pylist(), strict=True):
+        rounds.setdefault((tenant, user, order), set()).add(key)
+        records.setdefault((tenant, user, order, record), set()).add(key)
+    in_rounds = ((*place[:2], ROUNDS_LEVEL, _names(names)) for place, names in rounds.items())
+    # As in _sets, ten line items of one round are one round with line items.
+    once = {(*place[:3], _names(names)) for place, names in records.items()}
+    weights = Counter(in_rounds)
+    weights.update((tenant, user, RECORDS_LEVEL, names) for tenant, user, _, names in once)
+    rows = [dict(zip(COUNTS.names, (*place, weight), strict=True)) for place, weight in sorted(weights.items())]
+    return pa.Table.from_pylist(rows, COUNTS)
+
+
+def _names(keys: Iterable[str]) -> str:
+    return "\n".join(sorted(keys))
 
 
 def live(observations: pa.Table) -> pa.Table:

@@ -82,6 +82,7 @@ DATES = frozenset(
 """Names (normal) of the day that a record tells of itself."""
 
 
+@lru_cache(maxsize=_REMEMBERED)
 def core_words(name: str, dimension: str) -> tuple[str, ...]:
     """The words of a normal name that say what is measured, sorted; at least one.
 

@@ -15,8 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from operators.errors import MiningBudget
+from operators.induce.few import mine_few
 from operators.induce.maximal import mine_maximal
-from operators.induce.transactions import Transactions
+from operators.induce.transactions import Itemset, Transactions
 from operators.induce.transactions import all_confidence as quotient
 
 N = TypeVar("N", bound=Hashable)
@@ -125,22 +126,42 @@ def discover(
     """
     labels = sorted({label for names in sets for label in names})
     number = {label: at for at, label in enumerate(labels)}
-    weights = list(sets.values())
-    transactions = Transactions.of(([number[label] for label in names] for names in sets), weights, len(labels))
-
-    def allowed(first: NDArray[np.int_], second: NDArray[np.int_]) -> NDArray[np.bool_]:
-        pairs = zip(first.tolist(), second.tolist(), strict=True)
-        return np.array([linked(labels[a], labels[b]) for a, b in pairs], bool)
-
-    found = mine_maximal(
-        transactions, min_support=least_support, min_all_conf=least_confidence, allowed=allowed, budget=_BUDGET
-    )
+    numbered = [[number[label] for label in names] for names in sets]
+    found = _maximal(numbered, list(sets.values()), labels, least_confidence, least_support, linked)
     patterns = [frozenset(labels[item] for item in each.items) for each in found]
     novel = [part for pattern in patterns for part in _novel_parts(pattern, active)]
     telling = {part for part in novel if not all(map(leans, part))}
     if len(telling) > _MOST_SCHEMAS:
         raise MiningBudget(f"{len(telling)} patterns recur: more than anybody keeps records of")
     return sorted((part for part in telling if not any(part < other for other in telling)), key=_named)
+
+
+def _maximal(
+    sets: Sequence[Sequence[int]],
+    weights: Sequence[int],
+    labels: Sequence[str],
+    least_confidence: float,
+    least_support: int,
+    linked: Linked,
+) -> list[Itemset]:
+    found = mine_few(
+        sets,
+        weights,
+        min_support=least_support,
+        min_all_conf=least_confidence,
+        allowed=lambda first, second: linked(labels[first], labels[second]),
+    )
+    if found is not None:
+        return found
+
+    def allowed(first: NDArray[np.int_], second: NDArray[np.int_]) -> NDArray[np.bool_]:
+        pairs = zip(first.tolist(), second.tolist(), strict=True)
+        return np.array([linked(labels[a], labels[b]) for a, b in pairs], bool)
+
+    transactions = Transactions.of(sets, weights, len(labels))
+    return mine_maximal(
+        transactions, min_support=least_support, min_all_conf=least_confidence, allowed=allowed, budget=_BUDGET
+    )
 
 
 def _novel_parts(pattern: Attributes, active: Sequence[Attributes]) -> list[Attributes]:

@@ -65,10 +65,12 @@ def write_pack(objects: ObjectStore, key: str, parts: Iterable[bytes]) -> tuple[
 
 def parquet_bytes(table: pa.Table) -> bytes:
     """A small table as Parquet, as packs hold them."""
-    sink = io.BytesIO()
+    sink = pa.BufferOutputStream()
     # What helps to skip parts of a large file would be most of a small one.
-    pq.write_table(table, sink, compression="zstd", use_dictionary=False, write_statistics=False, store_schema=False)
-    return sink.getvalue()
+    told = {"compression": "zstd", "use_dictionary": False, "write_statistics": False, "store_schema": False}
+    with pq.ParquetWriter(sink, table.schema, **told) as writer:
+        writer.write_table(table)
+    return bytes(sink.getvalue())
 
 
 def write_vectors(objects: ObjectStore, key: str, parts: Iterable[NDArray[np.floating]], dim: int) -> DataFile:
@@ -151,6 +153,32 @@ def read_table(
     count = _checked_range(file, start, count)
     with _parquet(objects, file) as parquet:
         return _rows(file, parquet, columns, start, count)
+
+
+def read_runs(
+    objects: ObjectStore, file: DataFile, runs: Sequence[tuple[int, int]], *, columns: Sequence[str] | None = None
+) -> pa.Table:
+    """The rows of several runs (first row, how many), which rise and do not meet; each row group is read once.
+
+    Errors as in ``read_table``.
+    """
+    for start, count in runs:
+        _checked_range(file, start, count)
+    with _parquet(objects, file) as parquet:
+        if not runs:
+            return _rows(file, parquet, columns, 0, 0)
+        spans: list[list[tuple[int, int]]] = []
+        for start, count in runs:
+            if spans and start // ROW_GROUP <= sum(spans[-1][-1]) // ROW_GROUP:
+                spans[-1].append((start, count))
+            else:
+                spans.append([(start, count)])
+        parts = []
+        for span in spans:
+            first, last = span[0][0], sum(span[-1])
+            read = _rows(file, parquet, columns, first, last - first)
+            parts += [read.slice(start - first, count) for start, count in span]
+    return pa.concat_tables(parts).combine_chunks()
 
 
 def iter_table(objects: ObjectStore, file: DataFile, *, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:

@@ -7,6 +7,7 @@ import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import pyarrow as pa
@@ -46,6 +47,8 @@ _BY, _WHEN = "by", "at"
 _CERTAIN = 2.0
 """More than any observation's confidence."""
 
+_JSON = json.JSONEncoder(ensure_ascii=False)
+
 _POINTS = (OBSERVATION, FROM_ROUND, MESSAGE, START, END, IMAGE, MEDIA, BOX)
 
 
@@ -68,6 +71,11 @@ class Built:
 
 def arrow_schema(columns: Iterable[Column]) -> pa.Schema:
     """The Arrow schema of a table with such columns."""
+    return _schema(tuple((column.name, column.kind) for column in columns))
+
+
+@lru_cache(maxsize=1024)
+def _schema(columns: tuple[tuple[str, str], ...]) -> pa.Schema:
     fields = [
         pa.field(ORDER, pa.int64(), nullable=False),
         pa.field(TIME, TIMESTAMP),
@@ -76,11 +84,11 @@ def arrow_schema(columns: Iterable[Column]) -> pa.Schema:
         pa.field(ROUND, pa.string(), nullable=False),
         pa.field(RECORD, pa.int32(), nullable=False),
     ]
-    for column in columns:
-        fields += [pa.field(column.name, _TYPES.get(column.kind, pa.float64())), pa.field(column.name + RAW, pa.string())]
-        if column.kind == "money":
-            fields.append(pa.field(column.name + CURRENCY, pa.string()))
-        fields.append(pa.field(column.name + AT, pa.string()))
+    for name, kind in columns:
+        fields += [pa.field(name, _TYPES.get(kind, pa.float64())), pa.field(name + RAW, pa.string())]
+        if kind == "money":
+            fields.append(pa.field(name + CURRENCY, pa.string()))
+        fields.append(pa.field(name + AT, pa.string()))
     return pa.schema(fields)
 
 
@@ -179,7 +187,7 @@ def _pointer(cell: Row) -> str:
         told = {"corrected_by": cell[_BY], "corrected_at": isoformat(cell[_WHEN])}
     else:
         told = {name: cell[name] for name in _POINTS if cell[name] is not None}
-    return json.dumps(told, ensure_ascii=False)
+    return _JSON.encode(told)
 
 
 def _sampled(raw: Sequence[str | None]) -> tuple[str, ...]:
@@ -222,7 +230,7 @@ def _number(column: Column, cell: Row, scale: float | None) -> float | None:
     number = cell[NUMBER]
     if number is None or not math.isfinite(number):
         return None
-    bare = cell[KIND] == "number" and not cell[MEASURE]
+    bare = _is_bare(cell)
     if column.kind == "money":
         return float(number) if bare or cell[KIND] == "money" else None
     if _is_measured(column, cell):
@@ -231,9 +239,13 @@ def _number(column: Column, cell: Row, scale: float | None) -> float | None:
     return float(scaled) if math.isfinite(scaled) else None
 
 
+def _is_bare(cell: Row) -> bool:
+    return cell[KIND] == "number" and not cell[MEASURE]
+
+
 def _is_measured(column: Column, cell: Row) -> bool:
     if column.unit is None:
-        return cell[KIND] == "number" and not cell[MEASURE]
+        return _is_bare(cell)
     return bool(cell[MEASURE] == column.unit)
 
 
@@ -248,6 +260,8 @@ def _scale_of_bare(column: Column, cells: Sequence[Row | None]) -> float | None:
     """
     if column.unit is None or column.kind in ("money", "percent") or column.unit in _COUNTED:
         return 1.0
+    if not any(cell is not None and _is_bare(cell) for cell in cells):
+        return None
     scales: set[float] | None = None
     for cell in cells:
         if cell is None or _BY in cell or not _is_measured(column, cell) or not cell[NUMBER]:

@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 
 import jobs.correct
+import jobs.induce
 import jobs.reinduce
 from configs.settings import Settings
 from jobs.backfill import BackfillRequest, backfill
@@ -403,3 +404,75 @@ def test_a_name_of_one_user_is_in_no_schema_of_a_tenant(
         (table,) = mine(store, user, "acme").tables()
         assert [column.name for column in table.columns] == ["weight"]
         assert "falcon" not in table.name
+
+
+def one_bucket(settings: Settings) -> Settings:
+    return settings.model_copy(update={"store": settings.store.model_copy(update={"buckets": 1})})
+
+
+def test_what_comes_to_the_same_is_not_written_again(
+    tmp_path: Path, settings: Settings, write_sessions: WriteSessions
+) -> None:
+    settings, store = one_bucket(settings), tmp_path / "store"
+    fill(write_sessions, "a.jsonl", [*sleeper("ann", range(5)), *sleeper("bob", range(3))], store, settings)
+    before = snapshot(store).buckets[0]
+    report = redo(store, induced(settings, all_confidence=0.6))
+    after = snapshot(store).buckets[0]
+    changed = {name for name, file in after.files.items() if file != before.files[name]}
+    # What tables are made of tells how; counts, changes and corrections are what they were.
+    assert (changed, report.tables, report.changes) == ({"tables", "table_rows"}, 0, ())
+    again = redo(store, induced(settings, in_backfill=False, all_confidence=0.6))
+    assert not again.published
+
+
+def test_nothing_of_rounds_and_observations_is_read_of_whom_nothing_changed(
+    tmp_path: Path, settings: Settings, write_sessions: WriteSessions, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings, store = one_bucket(settings), tmp_path / "store"
+    late = induced(settings, in_backfill=False)
+    fill(write_sessions, "a.jsonl", [*sleeper("ann", range(5)), *sleeper("bob", range(5))], store, settings)
+    fill(write_sessions, "b.jsonl", sleeper("bob", range(5, 9)), store, late)
+    made = {row["user_id"]: row["made_of"].partition("-")[0] for row in tables(store)}
+    assert made["ann"] != made["bob"]
+    read: list[int] = []
+    whole = jobs.induce.read_runs
+
+    def runs(objects: Any, file: Any, places: list[tuple[int, int]], **how: Any) -> Any:
+        read.extend(count for _, count in places)
+        return whole(objects, file, places, **how)
+
+    monkeypatch.setattr(jobs.induce, "read_runs", runs)
+    ann = [row for row in tables(store) if row["user_id"] == "ann"]
+    assert redo(store, settings).published
+    assert read == [18]  # bob's alone: two a day
+    assert [row for row in tables(store) if row["user_id"] == "ann"] == ann
+    assert {row["made_of"].partition("-")[0] for row in tables(store)} == {made["ann"]}
+
+
+def test_here_and_through_ray_come_to_the_same(
+    tmp_path: Path, settings: Settings, write_sessions: WriteSessions, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    late = induced(settings, in_backfill=False)
+    sessions = [each for user in ("ann", "bob", "eve", "gus") for each in sleeper(user, range(4))]
+    stores = [tmp_path / "here", tmp_path / "ray"]
+    for store in stores:
+        fill(write_sessions, f"{store.name}.jsonl", sessions, store, late)
+    reports = [redo(stores[0], settings)]
+    monkeypatch.setattr(jobs.reinduce, "_TRIED", 0.0)
+    monkeypatch.setattr(jobs.reinduce, "_RAY_STARTS", 0.0)
+    started: list[int] = []
+    start = jobs.reinduce._Hands._start
+
+    def starting(hands: jobs.reinduce._Hands) -> None:
+        start(hands)
+        started.append(hands._cpus)
+
+    monkeypatch.setattr(jobs.reinduce._Hands, "_start", starting)
+    reports.append(redo(stores[1], settings))
+    assert len(started) == 1
+    told = [sorted((row["user_id"], row["change"], row["table"]) for row in report.changes) for report in reports]
+    assert told[0] == told[1]
+    assert {report.tables for report in reports} == {4}
+    assert counted(stores[0]) == counted(stores[1])
+    plain = [sorted(str({**row, "start": 0}) for row in tables(store)) for store in stores]
+    assert plain[0] == plain[1]

@@ -7,9 +7,11 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import pyarrow as pa
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from operators.induce import counts
 from operators.induce.attributes import name_of
 from operators.induce.counts import FROM_ROUND, RECORDS_LEVEL, ROUNDS_LEVEL, count, keys_of, live, merge, pooled
 from operators.records import COUNTS, OBSERVATIONS
@@ -70,6 +72,18 @@ def test_a_transaction_is_the_set_of_names_of_one_round(rounds: list[Any]) -> No
     found = counted(each for order, round_ in enumerate(rounds) for each in rows_of(order, round_))
     assert found.schema.equals(COUNTS)
     assert [tuple(row.values()) for row in found.to_pylist()] == sorted((*key, value) for key, value in naive.items())
+
+
+@settings(max_examples=30, deadline=None)
+@given(ROUNDS)
+def test_few_and_many_are_counted_alike(rounds: list[Any]) -> None:
+    rows = [each for order, round_ in enumerate(rounds) for each in rows_of(order, round_)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(counts, "_FEW", -1)
+        many = counted(rows), keys_of(table(rows))
+    few = counted(rows), keys_of(table(rows))
+    assert few[0].equals(many[0])
+    assert few[1].equals(many[1])
 
 
 @settings(max_examples=25, deadline=None)

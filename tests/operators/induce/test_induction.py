@@ -363,6 +363,7 @@ def test_what_too_many_patterns_asked_for_is_told(monkeypatch: pytest.MonkeyPatc
             raise MiningBudget("too many")
         return whole(*args, min_support=min_support, **how)
 
+    monkeypatch.setattr(schemas, "mine_few", lambda *_, **__: None)
     monkeypatch.setattr(schemas, "mine_maximal", few)
     found = induction(rounds({"sleep+steps": 9, "weight": 4}), (), VALUES)
     assert columns(found) == {"activity": ["sleep", "steps"]}

@@ -300,6 +300,7 @@ def test_too_many_patterns_are_met_by_asking_for_more_support(monkeypatch: pytes
             raise MiningBudget("too many")
         return whole(*args, min_support=min_support, **how)  # type: ignore[arg-type]
 
+    monkeypatch.setattr(module, "mine_few", lambda *_, **__: None)
     monkeypatch.setattr(module, "mine_maximal", few)
     found, _, support_asked = induce(times({"ab": 12, "cd": 4}), [], Thresholds(3, 0.5, 0.5))
     assert (found, support_asked, asked) == ([frozenset("ab")], 12, [3, 6, 12])

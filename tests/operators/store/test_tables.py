@@ -22,6 +22,7 @@ from operators.store.objects import ObjectStore
 from operators.store.tables import (
     ROW_GROUP,
     iter_table,
+    read_runs,
     read_table,
     read_table_verified,
     read_vectors,
@@ -128,6 +129,16 @@ def test_rows_across_row_groups(objects: ObjectStore) -> None:
     parts = list(iter_table(objects, file, columns=["n"]))
     assert [part.num_rows for part in parts] == [ROW_GROUP, ROW_GROUP, 100]
     assert pa.concat_tables(parts).equals(table.select(["n"]))
+
+
+@pytest.mark.parametrize("runs", [[], [(0, 1)], [(0, 3), (5, 2)], [(2047, 2), (4095, 1), (4099, 401)], [(1, 4498)]])
+def test_runs_of_rows(objects: ObjectStore, runs: list[tuple[int, int]]) -> None:
+    table = pa.table({"n": pa.array(range(4500), pa.int64()), "m": pa.array(range(4500), pa.int64())})
+    file = write_table(objects, "t/runs.parquet", table, table.schema)
+    found = read_runs(objects, file, runs, columns=["m"])
+    assert found.to_pydict() == {"m": [at for start, count in runs for at in range(start, start + count)]}
+    with pytest.raises(ValueError, match="rows"):
+        read_runs(objects, file, [*runs, (4500, 1)])
 
 
 def test_other_rows_are_not_fetched(s3_uri: str, lossy: Any) -> None:
