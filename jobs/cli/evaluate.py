@@ -84,7 +84,7 @@ def _make_folder(out: Path) -> None:
 def print_report(report: Mapping[str, Any]) -> None:
     """A table a configuration, and one of the differences."""
     from jobs.evaluate.recall import METRICS
-    from jobs.evaluate.report import rows_of, span, told_p
+    from jobs.evaluate.report import difference_rows, rows_of, span
 
     for name, figures in report["configurations"].items():
         rows = [
@@ -94,12 +94,8 @@ def print_report(report: Mapping[str, Any]) -> None:
         print_table([name, "questions", *METRICS, "95% of recall@12"], rows)
         print()
     if report["comparisons"]:
-        differences = [
-            [one["configuration"], metric, f"{found['difference']:+.3f}", span(found["interval"]), told_p(found["p"])]
-            for one in report["comparisons"]
-            for metric, found in one["overall"].items()
-        ]
-        print_table([f"against {report['configuration']}", "metric", "difference", "95%", "p"], differences)
+        rows = [row for one in report["comparisons"] for row in difference_rows(one)]
+        print_table([f"against {report['configuration']}", "questions of", "metric", "difference", "95%", "p"], rows)
 
 
 def print_notes(report: Mapping[str, Any], out: Path | None) -> None:

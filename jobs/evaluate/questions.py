@@ -49,7 +49,7 @@ class Question:
     """A question to one user's history.
 
     ``evidence``: ids of the rounds that answer it, or of messages in them; of sessions, where ``by_session``. ``position``:
-    in the file's list, from 0. ``picture``: where the picture that is asked about lies, ``caption`` what it shows.
+    in the file's list, from 0. ``picture``: the file's reference to the picture asked about, ``caption``: what that shows.
     """
 
     user_id: str
@@ -88,7 +88,6 @@ class _Told:
     value: dict[str, Any]
     user: str
     sessions: Sequence[Session]
-    folder: str
 
 
 def read_questions(source: SourceFile, settings: SourceSettings) -> QuestionFile:
@@ -136,7 +135,7 @@ def _records(found: Survey, files: Files, settings: SourceSettings) -> Iterator[
             if not sessions:
                 raise next(fault for fault in told if isinstance(fault, SourceError))
             user = sessions[0].user_id
-            yield user, list(_READERS[form.name](_Told(record.value, user, sessions, uri.rpartition("/")[0])))
+            yield user, list(_READERS[form.name](_Told(record.value, user, sessions)))
         except SourceError as error:
             raise _named(error, uri, record.line) from error
 
@@ -188,12 +187,8 @@ def _gallery(told: _Told) -> Iterator[Question]:
     key = next((key for key in _GALLERY_KEYS if key in told.value), _GALLERY_KEYS[0])
     for raw in _listed(told.value, key):
         found = _question(told, raw, "+".join(_words(raw.get("point"))), frozenset(_words(raw.get("clue"))))
-        picture = next(_words(raw.get("question_image")), None)
-        yield replace(
-            found,
-            picture=None if picture is None else f"{told.folder}/{picture}",
-            caption=next(_words(raw.get("image_caption")), None),
-        )
+        picture, caption = (next(_words(raw.get(key)), None) for key in ("question_image", "image_caption"))
+        yield replace(found, picture=picture, caption=caption)
 
 
 def _words(value: object) -> Iterator[str]:

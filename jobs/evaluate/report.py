@@ -41,6 +41,10 @@ def document(evaluation: Evaluation) -> dict[str, Any]:
         **found[names[0]],
         "left_out": dict(sorted(Counter(one.left_out for one in evaluation.asked if one.left_out).items())),
         "files": [{"name": _name(one.source.uri), "benchmark": one.benchmark} for one in evaluation.files],
+        "pictures": {
+            "asked_about": sum(one.question.picture is not None for one in evaluation.asked),
+            "at_hand": sum(one.pictured for one in evaluation.asked),
+        },
         "rounds": evaluation.rounds,
         "unread": evaluation.unread,
         "encoder": dict(evaluation.encoder),
@@ -131,11 +135,12 @@ def predictions(evaluation: Evaluation, name: str) -> Iterator[dict[str, Any]]:
 
 
 def rows_of(figures: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """The groups of a configuration as they are shown: all, each benchmark where there are several, each category."""
+    """The groups of a configuration, or of a comparison, as they are shown: all, each benchmark where there are several,
+    each category."""
     yield "all", figures["overall"]
     if len(figures["by_benchmark"]) > 1:
         yield from figures["by_benchmark"].items()
-    yield from figures["by_category"].items()
+    yield from figures.get("by_category", {}).items()
 
 
 def markdown(report: Mapping[str, Any]) -> str:
@@ -162,24 +167,31 @@ def _figures_table(figures: Mapping[str, Any]) -> str:
 
 
 def _comparisons_table(comparisons: Sequence[Mapping[str, Any]]) -> str:
-    lines = [_line(["configuration", "metric", "difference", "95% interval", "p"]), _line(["---", "---", *["---:"] * 3])]
-    for one in comparisons:
-        for metric, heading in zip(METRICS, _HEADINGS, strict=True):
-            found = one["overall"][metric]
-            told = [f"{found['difference']:+.3f}", span(found["interval"]), told_p(found["p"])]
-            lines.append(_line([one["configuration"], heading, *told]))
+    headings = ["configuration", "questions of", "metric", "difference", "95% interval", "p"]
+    lines = [_line(headings), _line([*["---"] * 3, *["---:"] * 3])]
+    lines += [_line(row) for one in comparisons for row in difference_rows(one)]
     return "\n".join(lines)
+
+
+def difference_rows(comparison: Mapping[str, Any]) -> Iterator[list[str]]:
+    """A comparison for people: configuration, group, metric, difference, interval and p, a row each group and metric."""
+    for group, metrics in rows_of(comparison):
+        for metric, found in metrics.items():
+            told = [f"{found['difference']:+.3f}", span(found["interval"]), told_p(found["p"])]
+            yield [comparison["configuration"], group, metric, *told]
 
 
 def _legend(report: Mapping[str, Any]) -> str:
     left_out = ", ".join(f"{code} {count:,}" for code, count in report["left_out"].items()) or "none"
+    pictures = report["pictures"]
+    shown = f"\n- Questions about a picture: {pictures['asked_about']:,}, of which {pictures['at_hand']:,} had it at hand."
     unread = f"\n- Parts of the files that could not be read: {report['unread']:,}." if report["unread"] else ""
     return (
         "- R@5, R@12: mean share of a question's evidence rounds among the first 5, 12 rounds; ±n: with the neighbours of "
         "the first 12.\n"
         "- hit@12: share of questions with any evidence among the first 12; MRR: mean of 1 / rank of the first, 0 beyond.\n"
         f"- Intervals: bootstrap over questions, {RESAMPLES:,} resamples. p: two-sided paired sign-flip permutation test.\n"
-        f"- Questions left out: {left_out}." + unread
+        f"- Questions left out: {left_out}." + (shown if pictures["asked_about"] else "") + unread
     )
 
 

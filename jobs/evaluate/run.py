@@ -6,8 +6,9 @@ find files > read their questions > backfill into a temporary store > encode all
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,7 @@ from operators.store.commit import load_spec
 from operators.store.opening import open_objects
 
 Tell = Callable[[Progress], None]
+Vector = NDArray[np.float32]
 
 
 @dataclass(frozen=True)
@@ -45,12 +47,14 @@ class Answer:
 
 @dataclass(frozen=True)
 class Asked:
-    """A question of a file and its answers by configuration. ``left_out``: why it does not count."""
+    """A question of a file and its answers by configuration. ``left_out``: why it does not count. ``pictured``: it was
+    asked with its picture."""
 
     file: QuestionFile
     question: Question
     answers: Mapping[str, Answer]
     left_out: str | None
+    pictured: bool = False
 
 
 @dataclass(frozen=True)
@@ -81,15 +85,16 @@ def evaluate_retrieval(data: str, settings: Settings, ablations: Sequence[str], 
     with tempfile.TemporaryDirectory(prefix="mnemosaic-evaluate-") as store:
         groups = apart(files)
         rounds, unread = _backfill(groups, store, settings, progress)
-        objects = open_objects(store)
-        encoder = encoder_of(load_spec(objects).encoder, threads=cores())
+        spec = load_spec(open_objects(store))
+        encoder = encoder_of(spec.encoder, threads=cores())
         texts = sorted({question.text for file in files for question in file.questions if question.text})
         progress(Progress("encode questions", 0, len(texts), "questions"))
         vectors = dict(zip(texts, encoder.encode(texts), strict=True))
         progress(Progress("encode questions", len(texts), len(texts), "questions"))
         opened = open_store(store, encoder=encoder)
         memories = {file.source.uri: opened.memory(_tenant(n)) for n, group in enumerate(groups) for file in group}
-        asked = _ask_all(files, memories, vectors, chosen, progress)
+        asker = _Asker(chosen, vectors)
+        asked = tuple(asker.ask_all(memories, files, progress))
     if all(one.left_out for one in asked):
         raise UsageError(f"no question in {data} names a round that is in its conversation; there is nothing to measure")
     return Evaluation(tuple(files), chosen, asked, encoder.fingerprint, rounds, unread)
@@ -141,8 +146,8 @@ def _backfill(groups: Sequence[Sequence[QuestionFile]], store: str, settings: Se
 # --- the questions --------------------------------------------------------------------------------------------------
 
 
-def find(memory: Memory, question: Question, vector: NDArray[np.float32], retrieval: RetrievalSettings) -> SearchResult:
-    """The product's search for a question whose vector (dim,) is at hand, with these settings."""
+def find(memory: Memory, question: Question, vector: Vector | None, retrieval: RetrievalSettings) -> SearchResult:
+    """The product's search for a question with these settings. ``vector`` (dim,): of its words."""
     return memory.search(
         question.user_id,
         question.text,
@@ -155,49 +160,42 @@ def find(memory: Memory, question: Question, vector: NDArray[np.float32], retrie
     )
 
 
-def _ask_all(
-    files: Sequence[QuestionFile],
-    memories: Mapping[str, Memory],
-    vectors: Mapping[str, NDArray[np.float32]],
-    chosen: Mapping[str, RetrievalSettings],
-    progress: Tell,
-) -> tuple[Asked, ...]:
-    asked: list[Asked] = []
-    total = sum(len(file.questions) for file in files)
-    for file in files:
-        memory = memories[file.source.uri]
-        places: dict[str, Places] = {}
-        for question in file.questions:
-            if question.user_id not in places:
-                places[question.user_id] = places_of(memory.rounds(question.user_id).iter_rows(named=True))
-            asked.append(_ask(file, question, memory, places[question.user_id], vectors, chosen))
-            progress(Progress("ask", len(asked), total, "questions"))
-    return tuple(asked)
+@dataclass(frozen=True)
+class _Asker:
+    """Asks questions under each configuration. ``vectors``: of their words."""
+
+    chosen: Mapping[str, RetrievalSettings]
+    vectors: Mapping[str, Vector]
+
+    def ask_all(self, files: Mapping[str, Memory], asked: Sequence[QuestionFile], progress: Tell) -> Iterator[Asked]:
+        """Every question of the files in their order; ``files``: which memory holds a file's conversations, by uri."""
+        total = sum(len(file.questions) for file in asked)
+        done = count(1)
+        for file in asked:
+            memory = files[file.source.uri]
+            known: dict[str, Places] = {}
+            for question in file.questions:
+                if question.user_id not in known:
+                    known[question.user_id] = places_of(memory.rounds(question.user_id).iter_rows(named=True))
+                yield self._ask(file, question, memory, known[question.user_id])
+                progress(Progress("ask", next(done), total, "questions"))
+
+    def _ask(self, file: QuestionFile, question: Question, memory: Memory, known: Places) -> Asked:
+        wanted = known.wanted(question)
+        left_out = question.left_out or (None if wanted else "unknown-evidence")
+        answers = {}
+        for name, retrieval in self.chosen.items():
+            result = Returned((), ())
+            if question.text:
+                found = find(memory, question, self.vectors.get(question.text), retrieval)
+                result = returned(found, retrieval.neighbours)
+            answers[name] = _answer(result, known, wanted if left_out is None else frozenset())
+        return Asked(file, question, answers, left_out)
 
 
-def _ask(
-    file: QuestionFile,
-    question: Question,
-    memory: Memory,
-    places: Places,
-    vectors: Mapping[str, NDArray[np.float32]],
-    chosen: Mapping[str, RetrievalSettings],
-) -> Asked:
-    wanted = places.wanted(question)
-    left_out = question.left_out or (None if wanted else "unknown-evidence")
-    answers = {}
-    for name, retrieval in chosen.items():
-        result = Returned((), ())
-        if question.text:
-            found = find(memory, question, vectors[question.text], retrieval)
-            result = returned(found, retrieval.neighbours)
-        answers[name] = _answer(result, places, wanted if left_out is None else frozenset())
-    return Asked(file, question, answers, left_out)
-
-
-def _answer(result: Returned, places: Places, wanted: frozenset[Evidence]) -> Answer:
+def _answer(result: Returned, known: Places, wanted: frozenset[Evidence]) -> Answer:
     return Answer(
-        tuple(places.names[order] for order in result.first),
-        tuple(places.names[order] for order in result.around),
+        tuple(known.names[order] for order in result.first),
+        tuple(known.names[order] for order in result.around),
         scores(wanted, result) if wanted else None,
     )

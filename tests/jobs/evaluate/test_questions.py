@@ -59,16 +59,13 @@ def test_turn_ids_as_the_files_write_them(write: Write) -> None:
 
 
 def test_gallery(write: Write, benchmarks: dict[str, Any]) -> None:
-    path = write("dialog/Maya.json", benchmarks["gallery.json"])
-    found = read(path)
+    found = read(write("dialog/Maya.json", benchmarks["gallery.json"]))
     assert [(one.user_id, one.category, set(one.evidence)) for one in found.questions[:2]] == [
         ("Maya", "FR", {"D1:1"}),
         ("Maya", "FR", {"D1:2"}),
     ]
     assert [one.caption for one in found.questions] == [None] * 4 + ["a white harbour"]
-    picture = found.questions[-1].picture
-    assert picture is not None
-    assert Path(picture).resolve() == (path.parent.parent / "image" / "Maya" / "Q1.jpg").resolve()
+    assert [one.picture for one in found.questions] == [None] * 4 + ["../image/Maya/Q1.jpg"]
 
 
 def test_meme_eyes_own_dialogs(write: Write, benchmarks: dict[str, Any]) -> None:

@@ -94,7 +94,8 @@ def test_the_table_and_the_differences() -> None:
     page = markdown(document(evaluation(file_of("26.json"), file_of("m.json", "mem_gallery"))))
     assert "| all | 6 | 0.000 | 0.500 | 1.000 | 1.000 | 0.500 |" in page
     assert "| mem_gallery | 3 |" in page
-    assert "| dense | R@12 | -0.083 |" in page
+    assert "| dense | all | recall@12 | -0.083 |" in page
+    assert "| dense | mem_gallery | recall@12 | -0.083 |" in page
     assert "not-answered 2" in page
     widths = {line.count("|") for line in page.splitlines() if line.startswith(("| all", "| questions of"))}
     assert widths == {9}
