@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from operators.records import EPISODE, EVENT, ORDER, ROUND, SESSION, TENANT, TOPIC, USER, node_id
+from operators.records import EPISODE, EVENT, ROUND, SESSION, TENANT, TOPIC, USER, node_id
 
 _COLUMNS = [TENANT, USER, "level", "node", "parent", "first_order", "last_order", "rounds"]
 
@@ -24,7 +24,7 @@ def hierarchy_faults(rounds: pa.Table, hierarchy: pa.Table, dim: int | None) -> 
     """
     seen: set[str] = set()
     starts, told = _by_user(hierarchy.select(_COLUMNS))
-    for scope, places in _by_user(rounds.select([TENANT, USER, SESSION, ROUND, ORDER]))[1].items():
+    for scope, places in _by_user(rounds.select([TENANT, USER, SESSION, ROUND]))[1].items():
         for expected in _of_user(places, told.get(scope, [])):
             if expected not in seen:
                 seen.add(expected)
@@ -49,7 +49,7 @@ def _of_user(rounds: Sequence[Mapping[str, Any]], rows: Sequence[Mapping[str, An
     topics, episodes, events = ([row for row in rows if row["level"] == level] for level in (TOPIC, EPISODE, EVENT))
     if [*topics, *episodes, *events] != list(rows):
         yield "topics before episodes before events"
-    due = [(node_id(EVENT, row[SESSION], row[ROUND]), row[ORDER], row[ORDER], 1) for row in rounds]
+    due = [(node_id(EVENT, row[SESSION], row[ROUND]), at, at, 1) for at, row in enumerate(rounds)]
     if [(row["node"], row["first_order"], row["last_order"], row["rounds"]) for row in events] != due:
         yield "an event for each round, in order"
     firsts = [row["first_order"] for row in episodes]

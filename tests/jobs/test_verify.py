@@ -87,10 +87,10 @@ def path_of(store: Path, name: str, bucket: int = 0) -> Path:
 def test_a_whole_store_gives_no_finding_and_shared_files_are_read_once(store: Path) -> None:
     reports = verify_versions(open_objects(str(store)), [1, 2], threads=2, progress=lambda _: None)
     assert [report.findings for report in reports] == [(), ()]
-    assert [report.files for report in reports] == [23, 23]  # two buckets of eleven, and the quarantine
+    assert [report.files for report in reports] == [27, 27]  # two buckets of thirteen, and the quarantine
     assert [report.pictures for report in reports] == [1, 0]
     again = verify_versions(open_objects(str(store)), [2, 2], threads=2, progress=lambda _: None)
-    assert [report.files for report in again] == [23, 0]
+    assert [report.files for report in again] == [27, 0]
 
 
 @pytest.mark.parametrize("name", ["rounds", "units", "users", "vectors"])
