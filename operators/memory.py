@@ -12,21 +12,27 @@ from __future__ import annotations
 import hashlib
 import threading
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 import polars as pl
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from operators.encode.text import TextEncoder, encoder_of, require_same
+from operators.encode.image import ImageEncoder
+from operators.encode.queries import ImageQueries, TextQueries
+from operators.encode.text import TextEncoder, require_same
 from operators.errors import ObjectNotFound, ScopeError, StoreCorrupt, UsageError
+from operators.extract.dates import dates_in
 from operators.extract.folding import folded
 from operators.extract.values import parse_value
+from operators.hierarchy.find import Reading, UserHierarchy
+from operators.hierarchy.reads import HierarchyReads
 from operators.induce.attributes import Attribute
 from operators.induce.induction import InduceValues, attributes_of
 from operators.records import (
@@ -35,7 +41,9 @@ from operators.records import (
     CORRECTIONS,
     COUNTS,
     DEFAULT_TENANT,
+    HIERARCHY,
     IMAGES,
+    MEDIA,
     ORDER,
     ROUND,
     ROUNDS,
@@ -50,8 +58,11 @@ from operators.records import (
     require_scope,
 )
 from operators.retrieve.assemble import runs_of
+from operators.retrieve.fuse import Fused, fuse, rank_rounds
 from operators.retrieve.index import SIGNALS, UserIndex, check_search
+from operators.retrieve.lanes import dense_scores, unit_length
 from operators.retrieve.result import SearchResult, make_result
+from operators.retrieve.words import query_words, words
 from operators.store.buckets import (
     UserData,
     list_users,
@@ -61,7 +72,14 @@ from operators.store.buckets import (
     read_user_table,
 )
 from operators.store.commit import load_spec, pin, versions
-from operators.store.manifest import CHANGES_FILE, CORRECTIONS_FILE, COUNTS_FILE, TABLES_FILE, Snapshot
+from operators.store.manifest import (
+    CHANGES_FILE,
+    CORRECTIONS_FILE,
+    COUNTS_FILE,
+    HIERARCHY_FILE,
+    TABLES_FILE,
+    Snapshot,
+)
 from operators.store.objects import ObjectStore
 from operators.store.opening import open_objects
 from operators.tables.columns import Table, TableMeta, Value
@@ -76,25 +94,45 @@ CACHE_BYTES = 512 * 1024 * 1024
 AsOf = int | datetime | None
 
 
-def open_store(uri: str, *, encoder: TextEncoder | None = None, threads: int = 1, cache_bytes: int = CACHE_BYTES) -> Store:
+def open_store(
+    uri: str,
+    *,
+    encoder: TextEncoder | None = None,
+    image_encoder: ImageEncoder | None = None,
+    threads: int = 1,
+    cache_bytes: int = CACHE_BYTES,
+) -> Store:
     """The store at a folder or ``s3://bucket/prefix``, for reading. NotAStore where there is none.
 
-    ``encoder``: of queries; by default the one the store names is loaded when a search first needs it, with ``threads``
-    threads. FingerprintMismatch if it is not the one that made the store's vectors.
+    ``encoder`` of queries and ``image_encoder`` of their pictures: by default those that the store names are loaded when a
+    search first needs them, with ``threads`` threads. FingerprintMismatch if one did not make the store's vectors.
     """
     objects = open_objects(uri)
-    fingerprint = load_spec(objects).encoder
+    spec = load_spec(objects)
     if encoder is not None:
-        require_same(fingerprint, encoder.fingerprint)
-    return Store(objects, _Encoder(fingerprint, encoder, threads), _Users(cache_bytes))
+        require_same(spec.encoder, encoder.fingerprint)
+    if image_encoder is not None:
+        require_same(spec.image_encoder, image_encoder.fingerprint)
+    encoders = _Encoders(
+        TextQueries(spec.encoder, encoder, threads), ImageQueries(spec.image_encoder, image_encoder, threads)
+    )
+    return Store(objects, encoders, _Users(cache_bytes))
+
+
+@dataclass(frozen=True)
+class _Encoders:
+    """What makes vectors of queries: of their words, of their pictures."""
+
+    texts: TextQueries
+    images: ImageQueries
 
 
 class Store:
     """A store opened for reading; safe to share between threads."""
 
-    def __init__(self, objects: ObjectStore, encoder: _Encoder, users: _Users) -> None:
+    def __init__(self, objects: ObjectStore, encoders: _Encoders, users: _Users) -> None:
         self._objects = objects
-        self._encoder = encoder
+        self._encoders = encoders
         self._users = users
 
     @property
@@ -114,7 +152,7 @@ class Store:
         """One tenant's memory at one version; it stays there whatever is committed later. ScopeError without tenant."""
         if not isinstance(tenant, str) or not tenant.strip():
             raise ScopeError("a memory is of one tenant: pass --tenant (tenant= in Python)")
-        return Memory(self._objects, self.pin(as_of), tenant, self._encoder, self._users)
+        return Memory(self._objects, self.pin(as_of), tenant, self._encoders, self._users)
 
     def user(self, user: str, tenant: str = DEFAULT_TENANT, as_of: AsOf = None) -> UserMemory:
         """One user's memory at one version. ScopeError without tenant or user."""
@@ -153,14 +191,14 @@ class UserMemory:
         return self._memory.run(self._user, read_call(call))
 
 
-class Memory:
+class Memory(HierarchyReads):
     """One pinned snapshot of one tenant. Every read of conversations names a user; an unknown one has none."""
 
-    def __init__(self, objects: ObjectStore, snapshot: Snapshot, tenant: str, encoder: _Encoder, users: _Users) -> None:
+    def __init__(self, objects: ObjectStore, snapshot: Snapshot, tenant: str, encoders: _Encoders, users: _Users) -> None:
         self._objects = objects
         self._snapshot = snapshot
         self._tenant = tenant
-        self._encoder = encoder
+        self._encoders = encoders
         self._cache = users
 
     @property
@@ -226,7 +264,18 @@ class Memory:
     def attributes(self, user: str, values: InduceValues, *, alike: bool = True) -> tuple[Attribute, ...]:
         """The attributes that the names in the user's rounds are, and why; ``alike``: names alike in meaning too."""
         counts = self._of_user(COUNTS_FILE, COUNTS, user)
-        return attributes_of(counts, values, self._encoder.names if alike else None)
+        return attributes_of(counts, values, self._encoders.texts.names if alike else None)
+
+    def hierarchy(self, user: str) -> UserHierarchy | None:
+        """The user's topics, episodes and events, ready to be searched; None for a user who is not known."""
+        opened = self._open(user)
+        if opened is None:
+            return None
+        return opened.hierarchy(lambda: self._of_user(HIERARCHY_FILE, HIERARCHY, user))
+
+    def query_vector(self, query: str) -> NDArray[np.float32]:
+        """The vector (dim,) of a query, by the encoder that made the store's."""
+        return self._encoders.texts.query(query)
 
     def _of_user(self, dataset: str, schema: pa.Schema, user: str) -> pa.Table:
         tenant, user = require_scope(self._tenant, user)
@@ -272,27 +321,50 @@ class Memory:
         pool: int = 20,
         signals: Sequence[str] = SIGNALS,
         vector: NDArray[np.float32] | None = None,
+        image: bytes | None = None,
+        caption: str | None = None,
+        image_vector: NDArray[np.float32] | None = None,
     ) -> SearchResult:
         """The ``k`` rounds of the user's history that best match the query, each with its neighbours.
 
         Each signal ranks its ``pool`` best rounds and reciprocal rank fusion with ``kappa`` joins them; ``neighbours`` on
-        both sides come on top of ``k``. ``vector`` (dim,): the query's, where it is at hand. ScopeError without user;
-        UsageError for a blank query or a value out of range.
+        both sides come on top of ``k``. ``vector`` (dim,): the query's, where it is at hand.
+
+        ``image``: the bytes of a picture that belongs to the query, ``caption`` what it shows, ``image_vector`` (image dim,)
+        its vector, where it is at hand; with a picture the query may be blank. The signal ``visual`` then ranks rounds too.
+
+        ScopeError without user; UsageError for a blank query, a value out of range, a picture that cannot be decoded, or one
+        asked of a store that holds no vectors of pictures.
         """
         scope = require_scope(self._tenant, user)
-        check_search(query, k=k, neighbours=neighbours, kappa=kappa, pool=pool, signals=signals)
+        pictured = image is not None or image_vector is not None
+        asked = _asked(query, caption, pictured)
+        check_search(
+            asked or "a picture" if pictured else asked, k=k, neighbours=neighbours, kappa=kappa, pool=pool, signals=signals
+        )
+        image_vector = self._picture_vector(image, image_vector)
         opened = self._open(user)
         if opened is None:
             return make_result(self._snapshot.version, scope, query, _frame(ROUNDS.empty_table()), [], [])
-        if vector is None and "dense" in signals:
-            vector = self._encoder.query(query)
+        if vector is None and "dense" in signals and asked:
+            vector = self._encoders.texts.query(asked)
         opened.check_vector(vector)
-        found = opened.index.search(query, vector, k=k, kappa=kappa, pool=pool, signals=signals)
+        found = _ranked(opened, asked, vector, image_vector, k=k, kappa=kappa, pool=pool, signals=signals)
         runs = runs_of([hit.order for hit in found], neighbours, opened.data.rounds.num_rows)
         wanted = pa.array([order for run in runs for order in run], pa.int64())
         # Orders count from 0 without gaps, so a round's order is its row.
         rounds = _frame(opened.data.rounds.take(wanted))
         return make_result(self._snapshot.version, scope, query, rounds, found, runs)
+
+    def _picture_vector(self, image: bytes | None, vector: NDArray[np.float32] | None) -> NDArray[np.float32] | None:
+        """The query's picture as a vector (image dim,), None without picture."""
+        images = self._encoders.images
+        if image is None and vector is None:
+            return None
+        images.require(self._objects.uri)
+        if vector is not None:
+            return images.check(vector)
+        return None if image is None else images.query(image)
 
     def _open(self, user: str) -> _Opened | None:
         tenant, user = require_scope(self._tenant, user)
@@ -316,6 +388,15 @@ class _Opened:
         self.data = data
         self.lock = threading.Lock()
         self._index: UserIndex | None = None
+        self._hierarchy: UserHierarchy | None = None
+
+    def hierarchy(self, rows: Callable[[], pa.Table]) -> UserHierarchy:
+        """The user's hierarchy, read (``records.HIERARCHY``) when first asked for."""
+        with self.lock:
+            if self._hierarchy is None:
+                data = self.data
+                self._hierarchy = UserHierarchy(rows(), data.rounds, data.units, data.vectors, _READING)
+            return self._hierarchy
 
     def check_vector(self, vector: NDArray[np.float32] | None) -> None:
         """UsageError for a query vector that the store's cannot be compared with."""
@@ -332,14 +413,57 @@ class _Opened:
             return self._index
 
     @cached_property
+    def shown(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float32]]:
+        """Which picture is shown where: rounds (n,) and rows (n,) of the vectors (pictures, image dim), of unit length."""
+        images = self.data.rounds[IMAGES].combine_chunks()
+        media = pc.struct_field(pc.list_flatten(images), MEDIA)
+        rows = pc.fill_null(pc.index_in(media, value_set=pa.array(self.data.pictures, pa.string())), -1).to_numpy()
+        # Orders count from 0 without gaps, so a round's order is its row.
+        orders = pc.list_parent_indices(images).to_numpy().astype(np.int64)
+        return orders[rows >= 0], rows[rows >= 0].astype(np.int64), unit_length(self.data.picture_vectors)
+
+    @cached_property
     def pictures(self) -> frozenset[str]:
         """The names of all pictures that the user's rounds hold."""
         return frozenset(pictures_of(self.data.rounds).to_pylist())
 
     @property
     def nbytes(self) -> int:
-        """Counted as if the index were built: BM25 takes about as much as the text, the vectors twice their float16."""
-        return int(2 * self.data.units.nbytes + self.data.rounds.nbytes + 3 * self.data.vectors.nbytes)
+        """Counted as if the index and the hierarchy were built: BM25 takes about as much as the text and so do the words of
+        the hierarchy, the vectors twice their float16 and those of events once more."""
+        vectors = 4 * self.data.vectors.nbytes + 3 * self.data.picture_vectors.nbytes
+        return int(3 * self.data.units.nbytes + self.data.rounds.nbytes + vectors)
+
+
+def _asked(query: str, caption: str | None, pictured: bool) -> str:
+    """What the text signals look for: the query's words and those of its picture's caption; blank for a picture alone."""
+    if caption is not None and not pictured:
+        raise UsageError("a caption says what the query's picture shows: give the picture too (--image)")
+    return "\n".join(part for part in (query, caption) if part and part.strip()) if pictured else query
+
+
+# --- ranking --------------------------------------------------------------------------------------------------------
+
+
+def _ranked(
+    opened: _Opened,
+    asked: str,
+    vector: NDArray[np.float32] | None,
+    image_vector: NDArray[np.float32] | None,
+    *,
+    k: int,
+    kappa: int,
+    pool: int,
+    signals: Sequence[str],
+) -> list[Fused]:
+    """The ``k`` best rounds: where words and a picture meet. ``visual`` scores a round by the cosine of its best picture."""
+    pool = max(pool, k)
+    rankings = dict(opened.index.rankings(asked, vector, signals, pool)) if asked.strip() else {}
+    if image_vector is not None:
+        orders, rows, vectors = opened.shown
+        scores = dense_scores(vectors, image_vector)[rows]
+        rankings["visual"] = rank_rounds(orders, scores, np.ones(len(orders), np.bool_), pool)
+    return fuse(rankings, kappa)[:k]
 
 
 class _Users:
@@ -369,31 +493,12 @@ class _Users:
         return opened
 
 
-@dataclass
-class _Encoder:
-    """The encoder of queries, loaded when first needed."""
+def _written_dates(text: str, said: date) -> list[tuple[int, date]]:
+    """The dates written in a text that was said on a day; one whose day and month may be the other way round is none."""
+    return [(found.start, day) for found in dates_in(folded(text)) if (day := found.on(None, said)[0]) is not None]
 
-    fingerprint: Any
-    encoder: TextEncoder | None
-    threads: int
 
-    def __post_init__(self) -> None:
-        self._lock = threading.Lock()
-
-    def query(self, text: str) -> NDArray[np.float32]:
-        vector: NDArray[np.float32] = self._loaded().encode([text])[0]
-        return vector
-
-    def names(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Unit vectors (n, dim) of names."""
-        vectors: NDArray[np.float32] = self._loaded().encode(list(texts))
-        return vectors
-
-    def _loaded(self) -> TextEncoder:
-        with self._lock:
-            if self.encoder is None:
-                self.encoder = encoder_of(self.fingerprint, threads=self.threads)
-            return self.encoder
+_READING = Reading(words, query_words, _written_dates)
 
 
 def _frame(table: pa.Table) -> pl.DataFrame:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from configs.settings import load_settings
+from configs.settings import PictureSettings, load_settings
 from jobs.cli.options import AsOfOption, ConfigOption, JsonOption, StoreOption, TenantOption, parse_as_of
 from jobs.cli.output import cell, note, one_line, print_json, told_time
+from operators.errors import UsageError
 from operators.records import DEFAULT_TENANT, require_scope
 
 _MESSAGE_WIDTH, _SPEAKER_WIDTH = 240, 24
@@ -21,10 +23,20 @@ def register(app: typer.Typer) -> None:
 
 
 def search(
-    query: Annotated[str, typer.Argument(help="What is looked for, in words.")],
     store: StoreOption,
+    query: Annotated[str, typer.Argument(help="What is looked for, in words. With --image it may be left out.")] = "",
     user: Annotated[str | None, typer.Option("--user", metavar="U", help="Whose rounds are searched. Required.")] = None,
     tenant: TenantOption = DEFAULT_TENANT,
+    image: Annotated[
+        Path | None,
+        typer.Option(
+            "--image", metavar="FILE", help="A picture that belongs to the question: rounds that show it, or its like."
+        ),
+    ] = None,
+    caption: Annotated[
+        str | None,
+        typer.Option("--caption", metavar="TEXT", help="What the picture shows, in words that are looked for too."),
+    ] = None,
     k: Annotated[int | None, typer.Option("--k", min=1, metavar="N", help="Rounds to find. [settings: 12]")] = None,
     neighbours: Annotated[
         int | None,
@@ -43,10 +55,13 @@ def search(
     Examples:
       mnemosaic search "when was the cast taken off?" --user mira --store ./memory
       mnemosaic search "bottom bracket" --user tomas --store ./memory --k 3 --json
+      mnemosaic search "what breed is this?" --image photo.jpg --user mira --store ./memory
     """
     tenant, user = require_scope(tenant, user)
     moment_or_version = parse_as_of(as_of)
-    settings = load_settings(config).retrieval
+    loaded = load_settings(config)
+    settings = loaded.retrieval
+    picture = None if image is None else read_picture(image, loaded.pictures)
     from operators.memory import open_store
 
     found = (
@@ -60,6 +75,8 @@ def search(
             kappa=settings.kappa,
             pool=settings.pool,
             signals=settings.signals,
+            image=picture,
+            caption=caption,
         )
     )
     if as_json:
@@ -68,6 +85,27 @@ def search(
     print_runs(found.rounds.to_dicts())
     if found.rounds.is_empty():
         note(f"nothing found of user '{user}' in tenant '{tenant}'")
+
+
+def read_picture(path: Path, limits: PictureSettings) -> bytes:
+    """The bytes of a picture file; UsageError, saying what is accepted, for what is none or is beyond the limits."""
+    from operators.errors import PictureError
+    from operators.sources.media import FORMATS, PictureLimits, check_picture
+
+    accepted = f"give a {', '.join(FORMATS)} file of at most {limits.max_bytes:,} bytes and {limits.max_pixels:,} pixels"
+    try:
+        if not path.is_file():
+            raise UsageError(f"--image {path} is no file: {accepted}")
+        with path.open("rb") as file:
+            data = file.read(limits.max_bytes + 1)
+        if not data:
+            raise UsageError(f"--image {path} is empty: {accepted}")
+        check_picture(data, PictureLimits(limits.max_bytes, limits.max_pixels))
+    except OSError as error:
+        raise UsageError(f"--image {path} cannot be read ({error.strerror}): {accepted}") from error
+    except PictureError as error:
+        raise UsageError(f"--image {path} is not accepted, {error}: {accepted}") from error
+    return data
 
 
 def print_runs(rounds: Sequence[dict[str, Any]]) -> None:
