@@ -20,13 +20,25 @@ from operators.extract.extraction import Extraction, ExtractorKind, ReaderKind
 from operators.hierarchy.values import LEAST, WEIGHT, HierarchyValues
 from operators.induce.induction import InduceValues
 from operators.induce.schemas import Thresholds
+from operators.retrieve.values import (
+    CASES,
+    IMAGE,
+    LANES,
+    TEXT,
+    Case,
+    Fusion,
+    ImageSignal,
+    Items,
+    Placement,
+    SearchValues,
+    TextSignal,
+)
 
 MIB = 1 << 20
 
 Positive = Annotated[int, Field(ge=1)]
 Share = Annotated[float, Field(ge=0.0, le=1.0)]
 NotNegative = Annotated[int, Field(ge=0)]
-Signal = Literal["dense", "bm25"]
 
 
 def is_timezone(name: str) -> bool:
@@ -188,19 +200,82 @@ class HierarchySettings(Section):
         return HierarchyValues(**self.model_dump(exclude={"weight", "least"}))
 
 
+Weight = Annotated[float, Field(ge=0.0, allow_inf_nan=False)]
+
+
+class LaneSettings(Section):
+    """The weight of each lane in one case of routing; 0: the lane is off."""
+
+    text: Weight
+    image: Weight
+
+
+def _lanes_of(case: Case) -> LaneSettings:
+    return LaneSettings(text=LANES[case]["text"], image=LANES[case]["image"])
+
+
+class LanesSettings(Section):
+    """Which lanes answer: by what the query is made of, and what it asks for."""
+
+    text_to_text: LaneSettings = _lanes_of("text_to_text")
+    text_to_image: LaneSettings = _lanes_of("text_to_image")
+    picture_to_text: LaneSettings = _lanes_of("picture_to_text")
+    picture_to_image: LaneSettings = _lanes_of("picture_to_image")
+
+
 class RetrievalSettings(Section):
-    """How a search finds and fuses rounds."""
+    """How a search finds and fuses rounds. The defaults come from `mnemosaic evaluate retrieval`: see BENCHMARKS.md."""
 
     k: Positive = 12
     """Rounds returned, neighbours not counted."""
     neighbours: NotNegative = 1
     """Rounds shown before and after each round found."""
+    placement: Placement = "runs"
+    """How neighbours are shown: in time-ordered ``runs``, at the ``tail``, ``interleave``d and cut to k, or ``none``."""
+    fusion: Fusion = "standardised"
+    """``standardised``: weighted sums of standardised scores. ``reciprocal-rank``: of 1 / (kappa + rank)."""
     kappa: Positive = 60
-    """Constant of reciprocal rank fusion: a round at rank r of a signal scores 1 / (kappa + r)."""
+    """Constant of reciprocal rank fusion."""
     pool: Positive = 20
-    """Rounds each signal contributes to the fusion."""
-    signals: Annotated[tuple[Signal, ...], Field(min_length=1)] = ("dense", "bm25")
-    """Signals that take part."""
+    """Rounds each signal contributes to reciprocal rank fusion."""
+    items: Items = "rounds"
+    """What is ranked: ``rounds`` by their best unit, or ``units``, each by itself."""
+    text: dict[TextSignal, Weight] = dict(TEXT)
+    """Signals of the text lane and their weights; one that is not named does not take part."""
+    image: dict[ImageSignal, Weight] = dict(IMAGE)
+    """Signals of the image lane and their weights."""
+    routing: bool = True
+    """Whether the case of a query decides which lanes answer; else both always do."""
+    lanes: LanesSettings = LanesSettings()
+    """Weights of the lanes in each case."""
+    image_rounds: NotNegative | None = 1
+    """Where a picture is asked for, rounds further than this from one are left out; null: all stay."""
+    fold_captions: bool = True
+    """Whether captions of pictures are text of their rounds too."""
+    dates: bool = True
+    """Whether the words of a round's date can be searched for."""
+    context: Weight = 1.0
+    """What a neighbour's score adds to a round's in the signals of context."""
+    nameless: Weight = 1 / 3
+    """What the query without the names of its speakers adds to the query's vector."""
+    spread: Weight = 1.0
+    """How much a round that is found lowers its neighbours, which come along anyway; 0: not at all."""
+    aggregation: bool = False
+    """Whether questions for many things (how many, list, which books) get more rounds, without neighbours."""
+    aggregation_k: Positive = 30
+    """Rounds returned for them."""
+
+    @field_validator("text")
+    @classmethod
+    def _some_signal(cls, text: dict[TextSignal, float]) -> dict[TextSignal, float]:
+        if not any(weight > 0 for weight in text.values()):
+            raise ValueError("give some signal a weight above 0")
+        return text
+
+    def values(self) -> SearchValues:
+        """The same as the operators take it."""
+        told = {name: getattr(self, name) for name in RetrievalSettings.model_fields if name != "lanes"}
+        return SearchValues(**told, lanes={case: getattr(self.lanes, case).model_dump() for case in CASES})
 
 
 class RaySettings(Section):

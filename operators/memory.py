@@ -12,8 +12,8 @@ from __future__ import annotations
 import hashlib
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from datetime import date, datetime
 from functools import cached_property
 from typing import Any
@@ -21,7 +21,6 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from operators.encode.image import ImageEncoder
@@ -43,8 +42,6 @@ from operators.records import (
     DEFAULT_TENANT,
     HIERARCHY,
     IMAGES,
-    MEDIA,
-    ORDER,
     ROUND,
     ROUNDS,
     SCHEMA_CHANGES,
@@ -57,11 +54,14 @@ from operators.records import (
     pictures_of,
     require_scope,
 )
-from operators.retrieve.assemble import runs_of
-from operators.retrieve.fuse import Fused, fuse, rank_rounds
-from operators.retrieve.index import SIGNALS, UserIndex, check_search
-from operators.retrieve.lanes import dense_scores, unit_length
+from operators.retrieve.anchors import Anchors, NoAnchors
+from operators.retrieve.find import Query, find
+from operators.retrieve.index import UserIndex
+from operators.retrieve.lanes import unit_length
 from operators.retrieve.result import SearchResult, make_result
+from operators.retrieve.route import route
+from operators.retrieve.told import pictures_of_units, told
+from operators.retrieve.values import SearchValues
 from operators.retrieve.words import query_words, words
 from operators.store.buckets import (
     UserData,
@@ -90,6 +90,9 @@ from operators.units import embedding_texts
 
 CACHE_BYTES = 512 * 1024 * 1024
 """Most bytes of opened users that one store keeps at hand, unless ``open_store`` is told otherwise."""
+
+SEARCH_VALUES = SearchValues()
+NO_ANCHORS = NoAnchors()
 
 AsOf = int | datetime | None
 
@@ -313,48 +316,44 @@ class Memory(HierarchyReads):
     def search(
         self,
         user: str,
-        query: str,
+        query: str = "",
         *,
-        k: int = 12,
-        neighbours: int = 1,
-        kappa: int = 60,
-        pool: int = 20,
-        signals: Sequence[str] = SIGNALS,
-        vector: NDArray[np.float32] | None = None,
+        k: int | None = None,
+        neighbours: int | None = None,
+        values: SearchValues = SEARCH_VALUES,
         image: bytes | None = None,
         caption: str | None = None,
+        vector: NDArray[np.float32] | None = None,
         image_vector: NDArray[np.float32] | None = None,
+        anchors: Anchors = NO_ANCHORS,
     ) -> SearchResult:
-        """The ``k`` rounds of the user's history that best match the query, each with its neighbours.
+        """The rounds of the user's history that answer the query best, each with its neighbours.
 
-        Each signal ranks its ``pool`` best rounds and reciprocal rank fusion with ``kappa`` joins them; ``neighbours`` on
-        both sides come on top of ``k``. ``vector`` (dim,): the query's, where it is at hand.
-
-        ``image``: the bytes of a picture that belongs to the query, ``caption`` what it shows, ``image_vector`` (image dim,)
-        its vector, where it is at hand; with a picture the query may be blank. The signal ``visual`` then ranks rounds too.
+        ``values``: how; ``k`` and ``neighbours`` where they differ from them. ``image``: the bytes of a picture that comes
+        with the query, which may then be blank, ``caption`` what it shows. ``vector`` (dim,) and ``image_vector`` (image
+        dim,): of the query and its picture, where they are at hand. ``anchors``: a model's, where there is one.
 
         ScopeError without user; UsageError for a blank query, a value out of range, a picture that cannot be decoded, or one
         asked of a store that holds no vectors of pictures.
         """
         scope = require_scope(self._tenant, user)
-        pictured = image is not None or image_vector is not None
-        asked = _asked(query, caption, pictured)
-        check_search(
-            asked or "a picture" if pictured else asked, k=k, neighbours=neighbours, kappa=kappa, pool=pool, signals=signals
+        values = replace(
+            values, k=values.k if k is None else k, neighbours=values.neighbours if neighbours is None else neighbours
         )
-        image_vector = self._picture_vector(image, image_vector)
+        values.check()
+        picture = self._picture_vector(image, image_vector)
+        asked = Query(query, vector, image, picture, caption)
+        asked.check()
         opened = self._open(user)
         if opened is None:
-            return make_result(self._snapshot.version, scope, query, _frame(ROUNDS.empty_table()), [], [])
-        if vector is None and "dense" in signals and asked:
-            vector = self._encoders.texts.query(asked)
+            case = route(query, picture=asked.pictured).case
+            return make_result(self._snapshot.version, scope, query, case, _frame(ROUNDS.empty_table()), [], [])
         opened.check_vector(vector)
-        found = _ranked(opened, asked, vector, image_vector, k=k, kappa=kappa, pool=pool, signals=signals)
-        runs = runs_of([hit.order for hit in found], neighbours, opened.data.rounds.num_rows)
-        wanted = pa.array([order for run in runs for order in run], pa.int64())
+        found = find(opened.index, asked, self._encoders.texts.names, anchors, values)
+        wanted = pa.array([order for run in found.runs for order in run], pa.int64())
         # Orders count from 0 without gaps, so a round's order is its row.
         rounds = _frame(opened.data.rounds.take(wanted))
-        return make_result(self._snapshot.version, scope, query, rounds, found, runs)
+        return make_result(self._snapshot.version, scope, query, found.route.case, rounds, found.hits, found.runs)
 
     def _picture_vector(self, image: bytes | None, vector: NDArray[np.float32] | None) -> NDArray[np.float32] | None:
         """The query's picture as a vector (image dim,), None without picture."""
@@ -408,19 +407,11 @@ class _Opened:
     def index(self) -> UserIndex:
         with self.lock:
             if self._index is None:
-                orders = self.data.units[ORDER].to_numpy()
-                self._index = UserIndex(orders, embedding_texts(self.data.units).to_pylist(), self.data.vectors)
+                data = self.data
+                pictures = pictures_of_units(data.units, data.pictures, unit_length(data.picture_vectors))
+                texts = embedding_texts(data.units).to_pylist()
+                self._index = UserIndex(told(data.rounds, data.units, texts), data.vectors, pictures)
             return self._index
-
-    @cached_property
-    def shown(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float32]]:
-        """Which picture is shown where: rounds (n,) and rows (n,) of the vectors (pictures, image dim), of unit length."""
-        images = self.data.rounds[IMAGES].combine_chunks()
-        media = pc.struct_field(pc.list_flatten(images), MEDIA)
-        rows = pc.fill_null(pc.index_in(media, value_set=pa.array(self.data.pictures, pa.string())), -1).to_numpy()
-        # Orders count from 0 without gaps, so a round's order is its row.
-        orders = pc.list_parent_indices(images).to_numpy().astype(np.int64)
-        return orders[rows >= 0], rows[rows >= 0].astype(np.int64), unit_length(self.data.picture_vectors)
 
     @cached_property
     def pictures(self) -> frozenset[str]:
@@ -435,35 +426,7 @@ class _Opened:
         return int(3 * self.data.units.nbytes + self.data.rounds.nbytes + vectors)
 
 
-def _asked(query: str, caption: str | None, pictured: bool) -> str:
-    """What the text signals look for: the query's words and those of its picture's caption; blank for a picture alone."""
-    if caption is not None and not pictured:
-        raise UsageError("a caption says what the query's picture shows: give the picture too (--image)")
-    return "\n".join(part for part in (query, caption) if part and part.strip()) if pictured else query
-
-
 # --- ranking --------------------------------------------------------------------------------------------------------
-
-
-def _ranked(
-    opened: _Opened,
-    asked: str,
-    vector: NDArray[np.float32] | None,
-    image_vector: NDArray[np.float32] | None,
-    *,
-    k: int,
-    kappa: int,
-    pool: int,
-    signals: Sequence[str],
-) -> list[Fused]:
-    """The ``k`` best rounds: where words and a picture meet. ``visual`` scores a round by the cosine of its best picture."""
-    pool = max(pool, k)
-    rankings = dict(opened.index.rankings(asked, vector, signals, pool)) if asked.strip() else {}
-    if image_vector is not None:
-        orders, rows, vectors = opened.shown
-        scores = dense_scores(vectors, image_vector)[rows]
-        rankings["visual"] = rank_rounds(orders, scores, np.ones(len(orders), np.bool_), pool)
-    return fuse(rankings, kappa)[:k]
 
 
 class _Users:

@@ -75,15 +75,16 @@ def _recall(
     signals: tuple[str, ...],
     retrieval: RetrievalSettings,
 ) -> Recall:
+    # The encoders are compared, so nothing but their signals takes part: V-Mem's, fused uniformly.
+    one = {"fusion": "reciprocal-rank", "routing": False, "dates": False, "nameless": 0.0, "spread": 0.0, "image": {}}
+    text = dict.fromkeys(signals, 1.0)
+    values = RetrievalSettings.model_validate({**retrieval.model_dump(), **one, "text": text}).values()
+
     def search(user: str, query: str) -> SearchResult:
         return memory.search(
             user,
             query,
-            k=retrieval.k,
-            neighbours=retrieval.neighbours,
-            kappa=retrieval.kappa,
-            pool=retrieval.pool,
-            signals=signals,
+            values=values,
             vector=vectors[query],
         )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -21,8 +21,12 @@ from jobs.bench.figures import Latency, seconds_of
 from jobs.bench.machine import cores
 from jobs.bench.search_store import DIM, build_store, user_name
 from operators.memory import Memory, open_store
-from operators.records import DEFAULT_TENANT, ORDER
+from operators.records import DEFAULT_TENANT
+from operators.retrieve.anchors import NoAnchors
+from operators.retrieve.find import Query as Asked
+from operators.retrieve.find import find
 from operators.retrieve.index import UserIndex
+from operators.retrieve.told import told
 from operators.store.buckets import UserData, read_user
 from operators.store.commit import pin
 from operators.store.opening import open_objects
@@ -87,12 +91,12 @@ def measure_one_user(rounds: int, queries: int, retrieval: RetrievalSettings, *,
 
 def _one_user(memory: Memory, data: UserData, queries: int, retrieval: RetrievalSettings) -> OneUser:
     seen = embedding_texts(data.units).to_pylist()
-    index = UserIndex(data.units[ORDER].to_numpy(), seen, data.vectors)
+    index = UserIndex(told(data.rounds, data.units, seen), data.vectors)
     plain = Plain(seen, data.vectors)
-    rank = partial(index.search, k=retrieval.k, kappa=retrieval.kappa, pool=retrieval.pool, signals=retrieval.signals)
+    values = retrieval.values()
     ways: dict[str, Callable[[Query], object]] = {
         "search": partial(search, memory, user_name(0), retrieval),
-        "index": lambda query: rank(*query),
+        "index": lambda query: find(index, Asked(query[0], query[1]), _no_encoder, NoAnchors(), values),
         "plain": lambda query: plain.search(query[0], query[1], retrieval.pool),
     }
     times: dict[str, list[float]] = {name: [] for name in ways}
@@ -106,16 +110,16 @@ def _one_user(memory: Memory, data: UserData, queries: int, retrieval: Retrieval
     return OneUser(len(data.rounds), len(data.units), found["search"], found["index"], found["plain"])
 
 
+def _no_encoder(texts: Sequence[str]) -> NDArray[np.float32]:
+    raise AssertionError(f"{len(texts)} texts were to be encoded, though the query's vector is at hand")
+
+
 def search(memory: Memory, user: str, retrieval: RetrievalSettings, query: Query) -> object:
     """The product's search with the settings given."""
     return memory.search(
         user,
         query[0],
-        k=retrieval.k,
-        neighbours=retrieval.neighbours,
-        kappa=retrieval.kappa,
-        pool=retrieval.pool,
-        signals=retrieval.signals,
+        values=retrieval.values(),
         vector=query[1],
     )
 

@@ -60,7 +60,6 @@ def search(
     tenant, user = require_scope(tenant, user)
     moment_or_version = parse_as_of(as_of)
     loaded = load_settings(config)
-    settings = loaded.retrieval
     picture = None if image is None else read_picture(image, loaded.pictures)
     from operators.memory import open_store
 
@@ -70,11 +69,9 @@ def search(
         .search(
             user,
             query,
-            k=settings.k if k is None else k,
-            neighbours=settings.neighbours if neighbours is None else neighbours,
-            kappa=settings.kappa,
-            pool=settings.pool,
-            signals=settings.signals,
+            k=k,
+            neighbours=neighbours,
+            values=loaded.retrieval.values(),
             image=picture,
             caption=caption,
         )

@@ -11,28 +11,28 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from configs.settings import RetrievalSettings, Settings
 from jobs.backfill import BackfillRequest, backfill
 from jobs.bench.machine import cores
 from jobs.evaluate.ablations import configurations
+from jobs.evaluate.pictures import picture_of
 from jobs.evaluate.questions import Question, QuestionFile, read_questions
 from jobs.evaluate.recall import Evidence, Places, Returned, places_of, returned, scores
-from jobs.sources import sources_of
+from jobs.evaluate.remembering import Remembering
+from jobs.sources import places, sources_of
 from jobs.stages import cluster
 from jobs.watch import Progress
 from operators.encode.text import encoder_of
 from operators.errors import UsageError
 from operators.memory import Memory, open_store
 from operators.retrieve.result import SearchResult
+from operators.retrieve.values import SearchValues
 from operators.sources.files import SourceFile
+from operators.sources.media import PictureLimits
 from operators.store.commit import load_spec
 from operators.store.opening import open_objects
 
 Tell = Callable[[Progress], None]
-Vector = NDArray[np.float32]
 
 
 @dataclass(frozen=True)
@@ -86,14 +86,13 @@ def evaluate_retrieval(data: str, settings: Settings, ablations: Sequence[str], 
         groups = apart(files)
         rounds, unread = _backfill(groups, store, settings, progress)
         spec = load_spec(open_objects(store))
-        encoder = encoder_of(spec.encoder, threads=cores())
-        texts = sorted({question.text for file in files for question in file.questions if question.text})
-        progress(Progress("encode questions", 0, len(texts), "questions"))
-        vectors = dict(zip(texts, encoder.encode(texts), strict=True))
-        progress(Progress("encode questions", len(texts), len(texts), "questions"))
+        encoder = Remembering(encoder_of(spec.encoder, threads=cores()))
+        texts = sorted({text for file in files for one in file.questions for text in (one.text, one.caption) if text})
+        encoder.learn(texts, lambda done: progress(Progress("encode questions", done, len(texts), "questions")))
         opened = open_store(store, encoder=encoder)
         memories = {file.source.uri: opened.memory(_tenant(n)) for n, group in enumerate(groups) for file in group}
-        asker = _Asker(chosen, vectors)
+        limits = PictureLimits(settings.pictures.max_bytes, settings.pictures.max_pixels)
+        asker = _Asker(chosen, limits if spec.image_encoder.get("dim", 0) else None)
         asked = tuple(asker.ask_all(memories, files, progress))
     if all(one.left_out for one in asked):
         raise UsageError(f"no question in {data} names a round that is in its conversation; there is nothing to measure")
@@ -146,51 +145,47 @@ def _backfill(groups: Sequence[Sequence[QuestionFile]], store: str, settings: Se
 # --- the questions --------------------------------------------------------------------------------------------------
 
 
-def find(memory: Memory, question: Question, vector: Vector | None, retrieval: RetrievalSettings) -> SearchResult:
-    """The product's search for a question with these settings. ``vector`` (dim,): of its words."""
-    return memory.search(
-        question.user_id,
-        question.text,
-        k=retrieval.k,
-        neighbours=retrieval.neighbours,
-        kappa=retrieval.kappa,
-        pool=retrieval.pool,
-        signals=retrieval.signals,
-        vector=vector,
-    )
+def find(memory: Memory, question: Question, image: bytes | None, values: SearchValues) -> SearchResult:
+    """The product's search for a question with these values. ``image``: its picture, where the file has it; what it shows
+    is asked with where the file tells it."""
+    return memory.search(question.user_id, question.text, values=values, image=image, caption=question.caption)
 
 
 @dataclass(frozen=True)
 class _Asker:
-    """Asks questions under each configuration. ``vectors``: of their words."""
+    """Asks questions under each configuration. ``limits``: of their pictures, None where the
+    store holds no vectors of pictures to compare them with."""
 
     chosen: Mapping[str, RetrievalSettings]
-    vectors: Mapping[str, Vector]
+    limits: PictureLimits | None
 
     def ask_all(self, files: Mapping[str, Memory], asked: Sequence[QuestionFile], progress: Tell) -> Iterator[Asked]:
         """Every question of the files in their order; ``files``: which memory holds a file's conversations, by uri."""
         total = sum(len(file.questions) for file in asked)
         done = count(1)
         for file in asked:
-            memory = files[file.source.uri]
+            memory, reach = files[file.source.uri], places()(file.source.uri)
             known: dict[str, Places] = {}
             for question in file.questions:
                 if question.user_id not in known:
                     known[question.user_id] = places_of(memory.rounds(question.user_id).iter_rows(named=True))
-                yield self._ask(file, question, memory, known[question.user_id])
+                image = None
+                if question.picture is not None and self.limits is not None:
+                    image = picture_of(question.picture, file.source.uri, reach, self.limits)
+                yield self._ask(file, question, memory, known[question.user_id], image)
                 progress(Progress("ask", next(done), total, "questions"))
 
-    def _ask(self, file: QuestionFile, question: Question, memory: Memory, known: Places) -> Asked:
+    def _ask(self, file: QuestionFile, question: Question, memory: Memory, known: Places, image: bytes | None) -> Asked:
         wanted = known.wanted(question)
         left_out = question.left_out or (None if wanted else "unknown-evidence")
         answers = {}
         for name, retrieval in self.chosen.items():
             result = Returned((), ())
-            if question.text:
-                found = find(memory, question, self.vectors.get(question.text), retrieval)
+            if question.text or image is not None or question.caption:
+                found = find(memory, question, image, retrieval.values())
                 result = returned(found, retrieval.neighbours)
             answers[name] = _answer(result, known, wanted if left_out is None else frozenset())
-        return Asked(file, question, answers, left_out)
+        return Asked(file, question, answers, left_out, pictured=image is not None)
 
 
 def _answer(result: Returned, known: Places, wanted: frozenset[Evidence]) -> Answer:

@@ -1,13 +1,16 @@
-"""From scores of units to one ranking of rounds (V-Mem, Eq. 5)."""
+"""From scores of rounds under several signals to one ranking: by rank (V-Mem, Eq. 5), or by standardised scores."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from operators.retrieve.lanes import Scores
+
+Numbers = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -20,39 +23,58 @@ class Standing:
 
 @dataclass(frozen=True)
 class Fused:
-    """A round with its fused score and where it stands under each signal whose pool it is in."""
+    """A round with its fused score and where it stands under each signal that has something to say of it."""
 
     order: int
     score: float
     signals: Mapping[str, Standing]
 
 
-def rank_rounds(
-    orders: NDArray[np.int64], scores: NDArray[Any], scored: NDArray[np.bool_], pool: int
-) -> list[tuple[int, float]]:
-    """The ``pool`` best rounds of one signal as (order, score), best first.
+def ranks(signal: Scores) -> NDArray[np.int64]:
+    """Rank (rounds,) from 1 of every round that is scored, of equal rounds the earlier first; 0 for the others."""
+    places = np.flatnonzero(signal.scored)
+    best_first = places[np.lexsort((places, -signal.values[places]))]
+    found = np.zeros(len(signal.values), np.int64)
+    found[best_first] = np.arange(1, len(best_first) + 1)
+    return found
 
-    ``orders`` and ``scores`` (units,): each unit's round and score; units outside ``scored`` (units,) do not count. A round
-    takes the score of its best unit; of equal rounds the earlier comes first.
+
+def reciprocal_ranks(signals: Mapping[str, Scores], weights: Mapping[str, float], kappa: int, pool: int) -> Numbers:
+    """The weighted sum (rounds,) over signals of ``1 / (kappa + rank)``.
+
+    Cormack et al. 2009; V-Mem, Eq. 5 (weights of 1), over pools: a round behind the ``pool`` best of a signal gets nothing
+    from it.
     """
-    rounds, place = np.unique(orders[scored], return_inverse=True)
-    best = np.full(len(rounds), -np.inf, np.float64)
-    np.maximum.at(best, place, scores[scored].astype(np.float64))
-    order = np.lexsort((rounds, -best))[:pool]
-    return [(int(rounds[at]), float(best[at])) for at in order]
+    total = np.zeros(_rounds(signals))
+    for name, signal in signals.items():
+        rank = ranks(signal)
+        pooled = (rank > 0) & (rank <= pool)
+        total[pooled] += weights[name] / (kappa + rank[pooled])
+    return total
 
 
-def fuse(rankings: Mapping[str, list[tuple[int, float]]], kappa: int = 60) -> list[Fused]:
-    """Reciprocal rank fusion: the sum over signals of ``1 / (kappa + rank)``, best first, of equal rounds the earlier first.
+def standardised(signals: Mapping[str, Scores], weights: Mapping[str, float]) -> Numbers:
+    """The weighted sum (rounds,) over signals of how many standard deviations a round's score lies above the mean.
 
-    Cormack et al. 2009; V-Mem, Eq. 5, over the pools: a round outside a signal's pool gets nothing from it.
+    Unlike ranks this keeps how far the best stands out; unlike raw scores no signal dominates by its scale.
     """
-    standings: dict[int, dict[str, Standing]] = {}
-    for name, ranking in rankings.items():
-        for rank, (order, score) in enumerate(ranking, start=1):
-            standings.setdefault(order, {})[name] = Standing(rank, score)
-    fused = [
-        Fused(order, sum(1.0 / (kappa + standing.rank) for standing in signals.values()), signals)
-        for order, signals in standings.items()
-    ]
-    return sorted(fused, key=lambda found: (-found.score, found.order))
+    total = np.zeros(_rounds(signals))
+    for name, signal in signals.items():
+        spread = float(signal.values.std())
+        # Rounding leaves equal scores a hair apart; that is no difference.
+        if spread > 1e-9 * max(1.0, float(np.abs(signal.values).max())):
+            total += weights[name] * (signal.values - signal.values.mean()) / spread
+    return total
+
+
+def standings(signals: Mapping[str, Scores], order: int, found: Mapping[str, NDArray[np.int64]]) -> dict[str, Standing]:
+    """Where a round stands under each signal that scores it; ``found``: the ``ranks`` of each."""
+    return {
+        name: Standing(int(found[name][order]), float(signal.values[order]))
+        for name, signal in signals.items()
+        if signal.scored[order]
+    }
+
+
+def _rounds(signals: Mapping[str, Scores]) -> int:
+    return max((len(signal.values) for signal in signals.values()), default=0)

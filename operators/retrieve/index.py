@@ -1,62 +1,206 @@
-"""One user's units, ready to be searched; and the search itself, over plain values."""
+"""One user's rounds, ready to be searched; and the search itself, over plain values."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from operators.errors import UsageError
-from operators.retrieve.fuse import Fused, fuse, rank_rounds
-from operators.retrieve.lanes import Bm25, Floats, dense_scores, unit_length
+from operators.retrieve.assemble import choose
+from operators.retrieve.fuse import Fused, ranks, reciprocal_ranks, standardised, standings
+from operators.retrieve.lanes import (
+    Bm25,
+    DenseRounds,
+    Floats,
+    Scores,
+    best_of_round,
+    dense_scores,
+    unit_length,
+    with_neighbours,
+)
+from operators.retrieve.route import Route
+from operators.retrieve.told import Pictures, Told
+from operators.retrieve.values import LANE_NAMES, Lane, SearchValues
+from operators.retrieve.words import words
 
-SIGNALS = ("dense", "bm25")
+Made = TypeVar("Made")
+
+
+@dataclass(frozen=True)
+class Probe:
+    """What a lane searches with: words, their vector (dim,), a picture's vector (image dim,); None for what is not there."""
+
+    text: str = ""
+    vector: Floats | None = None
+    picture: Floats | None = None
 
 
 class UserIndex:
-    """The lanes of one user at one version; immutable, safe to share between threads."""
+    """The lanes of one user at one version. What a search needs is made when first needed; safe to share by threads."""
 
-    def __init__(self, orders: NDArray[np.int64], texts: Sequence[str | None], vectors: NDArray[np.float16]) -> None:
-        """Each unit's round (units,), what the signals see of it (None for nothing), its vector (units, dim)."""
-        if not len(orders) == len(texts) == len(vectors):
-            raise ValueError(f"{len(orders)} orders, {len(texts)} texts and {len(vectors)} vectors do not align")
-        self._orders = orders
-        self._seen = np.array([text is not None for text in texts], np.bool_)
+    def __init__(self, told: Told, vectors: NDArray[Any], pictures: Pictures | None = None) -> None:
+        """``vectors`` (units, dim): one of each unit. ``pictures``: those that rounds show, where they have vectors."""
+        if not len(told.orders) == len(told.texts) == len(vectors):
+            raise ValueError(f"{len(told.orders)} orders, {len(told.texts)} texts and {len(vectors)} vectors do not align")
+        self.told = told
         self._vectors = unit_length(vectors)
-        self._bm25 = Bm25(texts)
+        self._pictures = pictures
+        self._seen = np.array([text is not None for text in told.texts], np.bool_)
+        self._made: dict[object, Any] = {}
+        self._lock = threading.Lock()
 
-    def rankings(
-        self, query: str, vector: Floats | None, signals: Sequence[str], pool: int
-    ) -> Mapping[str, list[tuple[int, float]]]:
-        """The pool of each signal: (order, score) of its best rounds, best first. ``vector`` (dim,) serves ``dense``."""
-        found: dict[str, list[tuple[int, float]]] = {}
-        for signal in signals:
-            if signal == "bm25":
-                scores = self._bm25.scores(query)
-                found[signal] = rank_rounds(self._orders, scores, scores > 0, pool)
-            elif vector is not None:
-                found[signal] = rank_rounds(self._orders, dense_scores(self._vectors, vector), self._seen, pool)
+    def search(self, probes: Mapping[Lane, Probe], route: Route, values: SearchValues, k: int) -> list[Fused]:
+        """The ``k`` best rounds, best first; with ``items`` units, the best units, whose ``order`` is their round's."""
+        if values.items == "units":
+            apart = self._once("apart", lambda: UserIndex(self.told.apart(), self._vectors, self._pictures))
+            return [
+                Fused(int(self.told.orders[found.order]), found.score, found.signals)
+                for found in apart._search(probes, route, values, k)
+            ]
+        return self._search(probes, route, values, k)
+
+    def has_pictures(self, *, captions: bool, vectors: bool) -> bool:
+        """Whether any picture has a caption, or a vector, where those are asked about."""
+        captioned = captions and bool((self._seen & self.told.pictures).any())
+        return captioned or (vectors and self._pictures is not None and len(self._pictures.units) > 0)
+
+    def _search(self, probes: Mapping[Lane, Probe], route: Route, values: SearchValues, k: int) -> list[Fused]:
+        signals, weights = self.signals(probes, route, values)
+        if not signals:
+            return []
+        if values.fusion == "reciprocal-rank":
+            # A pool below k would cut the answer.
+            total = reciprocal_ranks(signals, weights, values.kappa, max(values.pool, k))
+            candidates = total > 0
+        else:
+            total = standardised(signals, weights)
+            candidates = np.logical_or.reduce([signal.scored for signal in signals.values()])
+        candidates = self._with_pictures(candidates, route, values)
+        reach = values.neighbours if values.placement == "runs" else 0
+        chosen = choose(total, candidates, k, spread=values.spread, reach=reach)
+        found = {name: ranks(signal) for name, signal in signals.items()}
+        return [Fused(order, score, standings(signals, order, found)) for order, score in chosen]
+
+    def signals(
+        self, probes: Mapping[Lane, Probe], route: Route, values: SearchValues
+    ) -> tuple[dict[str, Scores], dict[str, float]]:
+        """Scores of all rounds under each signal that takes part, and its weight: the lane's times its own.
+
+        A lane that has nothing to say leaves the search to the other.
+        """
+        lanes = values.lanes_of(route.case)
+        found = {lane: dict(self._lane(lane, probes.get(lane, Probe()), values)) for lane in LANE_NAMES}
+        active = {lane: lanes.get(lane, 0.0) for lane in found if found[lane]}
+        if not any(active.values()):
+            active = dict.fromkeys(active, 1.0)
+        signals: dict[str, Scores] = {}
+        weights: dict[str, float] = {}
+        for lane, weight in active.items():
+            own: Mapping[Any, float] = values.text if lane == "text" else values.image
+            for name, scores in found[lane].items() if weight > 0 else ():
+                signals[name], weights[name] = scores, weight * own[name]
+        return signals, weights
+
+    def _lane(self, lane: Lane, probe: Probe, values: SearchValues) -> Iterator[tuple[str, Scores]]:
+        own: Mapping[Any, float] = values.text if lane == "text" else values.image
+        if lane == "text":
+            units = self._seen if values.fold_captions else self._seen & ~self.told.pictures
+            made = self._text_signals(probe, values, units)
+        else:
+            made = self._image_signals(probe)
+        for name, scores in made:
+            if own.get(name, 0) > 0 and (found := scores()).scored.any():
+                yield name, found
+
+    def _text_signals(
+        self, probe: Probe, values: SearchValues, units: NDArray[np.bool_]
+    ) -> Iterator[tuple[str, Callable[[], Scores]]]:
+        told, fold = self.told, values.fold_captions
+        if probe.vector is not None and units.any():
+            cosines = dense_scores(self._vectors, probe.vector)
+            dense = self._once(("dense", fold), lambda: DenseRounds(told.orders, self._vectors, units, told.sessions))
+            yield "dense", lambda: best_of_round(told.orders, cosines, units, told.rounds)
+            yield "dense-context", lambda: dense.context(cosines, values.context)
+            yield "dense-session", lambda: dense.session(cosines)
+        if probe.text:
+            key = ("words", fold, values.dates)
+            of_rounds, of_sessions = self._once(key, lambda: self._lexical(fold, values.dates))
+            rounds = of_rounds.scores(probe.text).astype(np.float64)
+            yield "bm25", lambda: self._units_matched(probe.text, units, f"units, captions {fold}")
+            yield "bm25-round", lambda: _positive(rounds)
+            yield "bm25-context", lambda: _positive(with_neighbours(rounds, values.context))
+            yield "bm25-session", lambda: _positive(of_sessions.scores(probe.text).astype(np.float64)[told.sessions])
+
+    def _image_signals(self, probe: Probe) -> Iterator[tuple[str, Callable[[], Scores]]]:
+        told, captions = self.told, self._seen & self.told.pictures
+        if probe.picture is not None and self._pictures is not None and len(self._pictures.units):
+            shown, picture = self._pictures, probe.picture
+            every = np.ones(len(shown.units), np.bool_)
+            orders = told.orders[shown.units]
+            yield "visual", lambda: best_of_round(orders, dense_scores(shown.vectors, picture), every, told.rounds)
+        if probe.vector is not None and captions.any():
+            cosines = dense_scores(self._vectors, probe.vector)
+            yield "caption-dense", lambda: best_of_round(told.orders, cosines, captions, told.rounds)
+        if probe.text and captions.any():
+            yield "caption-bm25", lambda: self._units_matched(probe.text, captions, "captions")
+
+    def _units_matched(self, text: str, units: NDArray[np.bool_], name: str) -> Scores:
+        """BM25 among the ``units`` (units,) that count, each by itself."""
+        texts = self.told.texts
+        index = self._once(name, lambda: Bm25([words(texts[unit] or "") for unit in np.flatnonzero(units).tolist()]))
+        scores = np.zeros(len(units), np.float32)
+        scores[units] = index.scores(text)
+        return best_of_round(self.told.orders, scores, scores > 0, self.told.rounds)
+
+    def _lexical(self, fold: bool, dates: bool) -> tuple[Bm25, Bm25]:
+        """BM25 of whole rounds, with the words of their dates where asked for, and of whole sessions."""
+        told = self.told
+        rounds: list[list[str]] = [[] for _ in range(told.rounds)]
+        for order, text, picture in zip(told.orders.tolist(), told.texts, told.pictures.tolist(), strict=True):
+            if text and (fold or not picture):
+                rounds[order] += words(text)
+        sessions: list[list[str]] = [[] for _ in range(int(told.sessions.max(initial=-1)) + 1)]
+        for session, document in zip(told.sessions.tolist(), rounds, strict=True):
+            sessions[session] += document
+        dated = [[*document, *words(date)] for document, date in zip(rounds, told.dates, strict=True)] if dates else rounds
+        return Bm25(dated), Bm25(sessions)
+
+    def _with_pictures(self, candidates: NDArray[np.bool_], route: Route, values: SearchValues) -> NDArray[np.bool_]:
+        """V-Mem, Appendix B: where a picture is asked for, rounds that hold none nearby go, unless none would stay."""
+        if not values.routing or route.case in ("text_to_text", "picture_to_text"):
+            return candidates
+        reach = 0 if route.case == "picture_to_image" else values.image_rounds
+        if reach is None:
+            return candidates
+        holding = candidates & near(self.told.shown, reach)
+        return holding if holding.any() else candidates
+
+    def _once(self, name: object, make: Callable[[], Made]) -> Made:
+        if name not in self._made:
+            made = make()
+            with self._lock:
+                self._made.setdefault(name, made)
+        found: Made = self._made[name]
         return found
-
-    def search(
-        self, query: str, vector: Floats | None, *, k: int, kappa: int, pool: int, signals: Sequence[str]
-    ) -> list[Fused]:
-        """The ``k`` best rounds of the fused signals, best first. The pool is at least ``k``, or it would cut the answer."""
-        return fuse(self.rankings(query, vector, signals, max(pool, k)), kappa)[:k]
 
     @property
     def nbytes(self) -> int:
-        """Bytes that the index holds, about."""
-        return int(self._vectors.nbytes + self._orders.nbytes + self._seen.nbytes) + self._bm25.nbytes
+        """Bytes that the vectors hold."""
+        return int(self._vectors.nbytes)
 
 
-def check_search(query: str, *, k: int, neighbours: int, kappa: int, pool: int, signals: Sequence[str]) -> None:
-    """UsageError where a search cannot be done as asked; nothing asked for is ever ignored."""
-    if not isinstance(query, str) or not query.strip():
-        raise UsageError("the query is blank: say what to look for")
-    for name, value, least in (("k", k, 1), ("neighbours", neighbours, 0), ("kappa", kappa, 0), ("pool", pool, 1)):
-        if isinstance(value, bool) or not isinstance(value, int) or value < least:
-            raise UsageError(f"{name} must be a whole number of at least {least}, not {value!r}")
-    if isinstance(signals, str) or not signals or len(set(signals)) != len(signals) or not set(signals) <= set(SIGNALS):
-        raise UsageError(f"signals must be some of {', '.join(SIGNALS)}, each once, not {signals!r}")
+def near(held: NDArray[np.bool_], reach: int) -> NDArray[np.bool_]:
+    """Which rounds (rounds,) hold something, or stand at most ``reach`` rounds from one that does."""
+    found = held.copy()
+    for distance in range(1, min(reach, len(held) - 1) + 1):
+        found[distance:] |= held[:-distance]
+        found[:-distance] |= held[distance:]
+    return found
+
+
+def _positive(values: NDArray[np.float64]) -> Scores:
+    return Scores(values, values > 0)

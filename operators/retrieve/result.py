@@ -46,7 +46,8 @@ class Hit:
 class SearchResult:
     """The answer to one search of one user's history at one version.
 
-    ``hits``: best first. ``runs``: the orders of the hits and their neighbours as time-ordered stretches. ``rounds``: all
+    ``case``: how it was routed (``retrieve.values.Case``). ``hits``: best first.
+    ``runs``: the orders of the hits and their neighbours as time-ordered stretches. ``rounds``: all
     rounds of the runs in order (``records.ROUNDS`` columns with ``rank`` and ``score``, null for neighbours).
     """
 
@@ -54,6 +55,7 @@ class SearchResult:
     tenant_id: str
     user_id: str
     query: str
+    case: str
     hits: list[Hit]
     runs: list[list[int]]
     rounds: pl.DataFrame
@@ -66,13 +68,20 @@ class SearchResult:
             "tenant_id": self.tenant_id,
             "user_id": self.user_id,
             "query": self.query,
+            "case": self.case,
             "hits": [_hit_json(hit) for hit in self.hits],
             "runs": [[_round_json(rows[order]) for order in run] for run in self.runs],
         }
 
 
 def make_result(
-    version: int, scope: tuple[str, str], query: str, rounds: pl.DataFrame, found: Sequence[Fused], runs: list[list[int]]
+    version: int,
+    scope: tuple[str, str],
+    query: str,
+    case: str,
+    rounds: pl.DataFrame,
+    found: Sequence[Fused],
+    runs: list[list[int]],
 ) -> SearchResult:
     """The result of a search; ``rounds`` (``records.ROUNDS``) holds at least the rounds of the runs."""
     wanted = pl.Series(ORDER, [order for run in runs for order in run], pl.Int64)
@@ -84,7 +93,7 @@ def make_result(
         pl.Series(SCORE, [places.get(order, (None, None))[1] for order in orders], pl.Float64),
     )
     hits = list(_hits(shown, found))
-    return SearchResult(version, *scope, query=query, hits=hits, runs=runs, rounds=shown)
+    return SearchResult(version, *scope, query=query, case=case, hits=hits, runs=runs, rounds=shown)
 
 
 def _hits(rounds: pl.DataFrame, found: Sequence[Fused]) -> Iterator[Hit]:

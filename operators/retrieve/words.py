@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import re
 import sys
+import threading
 import unicodedata
-from functools import cache
+from functools import cache, lru_cache
+
+import Stemmer
 
 _UNSPACED = (
     "\u0e00-\u0eff"  # Thai, Lao
@@ -25,6 +28,9 @@ _PLAIN = re.compile("[\u0000-\u02ff\u2000-\u206f]*")
 """Latin letters and punctuation: nothing written without spaces, no combining marks."""
 _WORD = re.compile(r"\w+")
 
+_OF_THREAD = threading.local()
+"""A stemmer is one thread's: it keeps what it works on."""
+
 _FUNCTION_TEXT = """
     i me my myself we our ours ourselves you your yours yourself yourselves he him his himself she her hers herself it its
     itself they them their theirs themselves what which who whom whose when where why how that this these those am is are
@@ -41,7 +47,12 @@ _FUNCTION_WORDS = frozenset(_FUNCTION_TEXT.split())
 def query_words(text: str) -> list[str]:
     """The words of a query without function words, unless it has no others. Texts keep theirs."""
     found = _written(text, singles=False)
-    return [singular(word) for word in found if word not in _FUNCTION_WORDS] or [singular(word) for word in found]
+    return [stem(word) for word in found if word not in _FUNCTION_WORDS] or [stem(word) for word in found]
+
+
+def is_function_word(word: str) -> bool:
+    """True for a word, case folded, that carries grammar rather than matter."""
+    return word in _FUNCTION_WORDS
 
 
 def words(text: str) -> list[str]:
@@ -50,9 +61,9 @@ def words(text: str) -> list[str]:
 
     Scripts written without spaces, and Hangul, give pairs of characters and, where a syllable can be a word, each character
     too, which a query looks for only where it stands alone. Combining marks belong to their word, so that Indic words stay
-    whole. An emoji is a word. English plurals are folded.
+    whole. An emoji is a word. English endings are folded.
     """
-    return [singular(word) for word in _written(text, singles=True)]
+    return [stem(word) for word in _written(text, singles=True)]
 
 
 def _written(text: str, *, singles: bool) -> list[str]:
@@ -76,15 +87,20 @@ def _pieces(run: str, singles: bool) -> list[str]:
     return pairs + _WHOLE_SYLLABLES.findall(run) if singles else pairs
 
 
-def singular(word: str) -> str:
-    """The word without a plural ending: the S stemmer of Harman 1991, "How effective is suffixing?", table 1."""
-    if len(word) <= 3 or not word.isascii() or not word.endswith("s"):
+def stem(word: str) -> str:
+    """The word without its English ending: Porter's second stemmer (Snowball). Words with other letters stay as they are."""
+    if len(word) <= 2 or not word.isascii() or not word.isalpha():
         return word
-    if word.endswith("ies") and not word.endswith(("eies", "aies")):
-        return word[:-3] + "y"
-    if word.endswith("es") and not word.endswith(("aes", "ees", "oes")):
-        return word[:-1]
-    return word if word.endswith(("us", "ss")) else word[:-1]
+    return _stemmed(word)
+
+
+@lru_cache(maxsize=100_000)
+def _stemmed(word: str) -> str:
+    stemmer = getattr(_OF_THREAD, "stemmer", None)
+    if stemmer is None:
+        stemmer = _OF_THREAD.stemmer = Stemmer.Stemmer("english")
+    found: str = stemmer.stemWord(word)
+    return found
 
 
 @cache

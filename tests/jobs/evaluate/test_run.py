@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from PIL import Image
 
-from configs.settings import Settings
+from configs.settings import ImageEncoderSettings, Settings
 from jobs.evaluate.questions import QuestionFile
 from jobs.evaluate.report import predictions
 from jobs.evaluate.run import apart, evaluate_retrieval
@@ -36,8 +37,12 @@ def test_every_benchmark_and_two_files_of_one_name(
         write(name, document)
     other = {**benchmarks["locomo.json"], "qa": [{"question": "the bakery opened", "evidence": ["D1:9"], "category": 3}]}
     write("elsewhere/locomo.json", other)
+    picture = tmp_path / "image" / "Maya" / "Q1.jpg"
+    picture.parent.mkdir(parents=True)
+    Image.new("RGB", (40, 30), "white").save(picture)
     told: list[Progress] = []
-    found = evaluate_retrieval(str(tmp_path / "data"), settings, ["configured", "bm25"], told.append)
+    with_pictures = settings.model_copy(update={"image_encoder": ImageEncoderSettings(kind="stub")})
+    found = evaluate_retrieval(str(tmp_path / "data"), with_pictures, ["configured", "bm25"], told.append)
     lines = {(line["id"], line.get("file")): line for line in predictions(found, "bm25")}
     assert len(lines) == len(found.asked) == 7 + 11 + 5 + 5 + 3 + 1
     assert lines["locomo:0", "data/locomo.json"]["rounds"][0] == "D1:1+D1:2"
@@ -56,6 +61,7 @@ def test_every_benchmark_and_two_files_of_one_name(
         assert (scores is None) == (one.left_out is not None)
         if scores is not None and one.question.category != "3":
             assert scores[-1] == 1.0, one.question
+    assert [one.question.caption for one in found.asked if one.pictured] == ["a white harbour"]
     assert told[-1] == Progress("ask", 32, 32, "questions")
     assert (found.unread, found.encoder["kind"]) == (0, "stub")
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from operators.retrieve.assemble import runs_of
+from operators.retrieve.assemble import choose, place, runs_of
 
 
 @settings(deadline=None)
@@ -23,3 +25,52 @@ def test_runs_are_the_hits_and_their_neighbours(case: tuple[int, list[int]], nei
 
 def test_no_hits_give_no_runs() -> None:
     assert runs_of([], 3, 10) == []
+
+
+SCORED = st.lists(st.tuples(st.sampled_from([0.0, 0.5, 1.0, 2.0]), st.booleans()), max_size=15)
+
+
+@settings(deadline=None)
+@given(SCORED, st.integers(1, 18), st.sampled_from([0.0, 0.6]), st.integers(0, 2))
+def test_chosen_are_the_best_after_what_their_neighbours_took(
+    rows: list[tuple[float, bool]], k: int, spread: float, reach: int
+) -> None:
+    scores = np.array([score for score, _ in rows])
+    candidates = np.array([candidate for _, candidate in rows], np.bool_)
+    left = {order: score for order, (score, candidate) in enumerate(rows) if candidate}
+    naive = []
+    while left and len(naive) < k:
+        best = min(left, key=lambda order: (-left[order], order))
+        naive.append((best, left.pop(best)))
+        left = {order: score - spread * (abs(order - best) <= reach) for order, score in left.items()}
+    found = choose(scores, candidates, k, spread=spread, reach=reach)
+    assert [order for order, _ in found] == [order for order, _ in naive]
+    assert [score for _, score in found] == pytest.approx([score for _, score in naive])
+
+
+@settings(deadline=None)
+@given(
+    st.integers(1, 30).flatmap(lambda n: st.tuples(st.just(n), st.lists(st.integers(0, n - 1), unique=True, max_size=12)))
+)
+def test_every_placement_returns_the_rounds_but_interleaving_which_loses_some(case: tuple[int, list[int]]) -> None:
+    rounds, orders = case
+    for placement in ("runs", "tail", "none"):
+        kept, runs = place(orders, 1, rounds, placement)
+        shown = [order for run in runs for order in run]
+        assert kept == orders
+        assert set(orders) <= set(shown)
+        assert len(shown) == len(set(shown))
+        assert set(shown) - set(orders) == (set() if placement == "none" else around(orders, rounds) - set(orders))
+    kept, runs = place(orders, 1, rounds, "interleave")
+    assert len(runs) == len(orders)
+    assert kept == [order for order in orders if [order] in runs]
+    assert place(orders, 0, rounds, "interleave") == place(orders, 0, rounds, "none")
+
+
+def around(orders: list[int], rounds: int) -> set[int]:
+    return {near for order in orders for near in (order - 1, order, order + 1) if 0 <= near < rounds}
+
+
+def test_tail_puts_neighbours_last() -> None:
+    assert place([5, 2], 1, 9, "tail") == ([5, 2], [[5], [2], [1], [3], [4], [6]])
+    assert place([5, 2], 1, 9, "interleave") == ([5], [[5], [4]])

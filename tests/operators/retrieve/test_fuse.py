@@ -1,50 +1,70 @@
-"""Ranking rounds and fusing rankings, against naive restatements of V-Mem's Eq. 5."""
+"""Ranking rounds and fusing signals, against naive restatements of V-Mem's Eq. 5 and of standard scores."""
 
 from __future__ import annotations
 
+import statistics
+
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from operators.retrieve.fuse import fuse, rank_rounds
+from operators.retrieve.fuse import ranks, reciprocal_ranks, standardised, standings
+from operators.retrieve.lanes import Scores
 
-UNITS = st.lists(st.tuples(st.integers(0, 12), st.sampled_from([-0.5, 0.0, 0.25, 0.5, 1.0]), st.booleans()), max_size=40)
-SIGNAL = st.dictionaries(st.integers(0, 15), st.sampled_from([0.1, 0.2, 0.3]), max_size=12)
+ROUNDS = 12
+SCORES = st.lists(st.tuples(st.sampled_from([0.0, 0.1, 0.2, 0.3]), st.booleans()), min_size=ROUNDS, max_size=ROUNDS).map(
+    lambda rows: Scores(np.array([score for score, _ in rows]), np.array([scored for _, scored in rows], np.bool_))
+)
+SIGNALS = st.dictionaries(st.sampled_from(["dense", "bm25", "other"]), SCORES, min_size=1)
+WEIGHTS = {"dense": 1.0, "bm25": 0.5, "other": 2.0}
 
 
-def ranking(scores: dict[int, float], pool: int) -> list[tuple[int, float]]:
-    return sorted(scores.items(), key=lambda item: (-item[1], item[0]))[:pool]
-
-
-@settings(deadline=None)
-@given(UNITS, st.integers(1, 15))
-def test_a_round_takes_its_best_unit(units: list[tuple[int, float, bool]], pool: int) -> None:
-    best: dict[int, float] = {}
-    for order, score, scored in units:
-        if scored:
-            best[order] = max(score, best.get(order, -9.0))
-    orders = np.array([order for order, _, _ in units], np.int64)
-    scores = np.array([score for _, score, _ in units], np.float32)
-    found = rank_rounds(orders, scores, np.array([scored for *_, scored in units], np.bool_), pool)
-    assert found == ranking(best, pool)
+def naive_ranking(signal: Scores) -> list[int]:
+    scored = [order for order in range(ROUNDS) if signal.scored[order]]
+    return sorted(scored, key=lambda order: (-signal.values[order], order))
 
 
 @settings(deadline=None)
-@given(st.dictionaries(st.sampled_from(["dense", "bm25", "other"]), SIGNAL), st.integers(0, 100), st.integers(1, 12))
-def test_fusion_sums_reciprocal_ranks(signals: dict[str, dict[int, float]], kappa: int, pool: int) -> None:
-    pools = {name: ranking(scores, pool) for name, scores in signals.items()}
-    naive: dict[int, float] = {}
-    for order in {order for pooled in pools.values() for order, _ in pooled}:
-        places = [[held for held, _ in pooled].index(order) for pooled in pools.values() if order in dict(pooled)]
-        naive[order] = sum(1 / (kappa + place + 1) for place in places)
-    found = fuse(pools, kappa)
-    assert {hit.order: hit.score for hit in found} == naive
-    assert [(hit.score, -hit.order) for hit in found] == sorted(((hit.score, -hit.order) for hit in found), reverse=True)
-    for hit in found:
-        for name, standing in hit.signals.items():
-            assert pools[name][standing.rank - 1] == (hit.order, standing.score)
+@given(SCORES)
+def test_ranks_are_places_in_the_ranking_of_what_is_scored(signal: Scores) -> None:
+    ranking = naive_ranking(signal)
+    assert ranks(signal).tolist() == [ranking.index(order) + 1 if order in ranking else 0 for order in range(ROUNDS)]
 
 
-def test_ties_go_to_the_earlier_round_whatever_the_signals_order() -> None:
-    one, two = [(5, 1.0), (3, 0.5)], [(3, 9.0), (5, 8.0)]
-    assert [hit.order for hit in fuse({"a": one, "b": two})] == [hit.order for hit in fuse({"b": two, "a": one})] == [3, 5]
+@settings(deadline=None)
+@given(SIGNALS, st.integers(0, 100), st.integers(1, 12))
+def test_reciprocal_ranks_are_summed_over_pools(signals: dict[str, Scores], kappa: int, pool: int) -> None:
+    naive = [0.0] * ROUNDS
+    for name, signal in signals.items():
+        for place, order in enumerate(naive_ranking(signal)[:pool], start=1):
+            naive[order] += WEIGHTS[name] / (kappa + place)
+    assert reciprocal_ranks(signals, WEIGHTS, kappa, pool).tolist() == pytest.approx(naive)
+
+
+@settings(deadline=None)
+@given(SIGNALS)
+def test_standardised_scores_are_deviations_from_the_mean(signals: dict[str, Scores]) -> None:
+    naive = [0.0] * ROUNDS
+    for name, signal in signals.items():
+        values = [float(value) for value in signal.values]
+        spread = statistics.pstdev(values)
+        for order, value in enumerate(values):
+            naive[order] += WEIGHTS[name] * (value - statistics.fmean(values)) / spread if spread > 1e-6 else 0.0
+    assert standardised(signals, WEIGHTS).tolist() == pytest.approx(naive, abs=1e-9)
+
+
+def test_a_signal_that_tells_no_rounds_apart_changes_nothing() -> None:
+    flat = Scores(np.full(3, 0.1) + np.array([0, 1e-17, 0]), np.ones(3, np.bool_))
+    told = Scores(np.array([0.0, 1.0, 2.0]), np.ones(3, np.bool_))
+    weights = {"flat": 5.0, "told": 1.0}
+    assert standardised({"flat": flat, "told": told}, weights).tolist() == standardised({"told": told}, weights).tolist()
+
+
+def test_standings_leave_out_signals_without_a_score() -> None:
+    signals = {
+        "dense": Scores(np.array([0.1, 0.9]), np.ones(2, np.bool_)),
+        "bm25": Scores(np.array([0.0, 0.0]), np.zeros(2, np.bool_)),
+    }
+    found = standings(signals, 1, {name: ranks(signal) for name, signal in signals.items()})
+    assert {name: (standing.rank, standing.score) for name, standing in found.items()} == {"dense": (1, 0.9)}

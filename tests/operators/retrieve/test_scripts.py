@@ -7,7 +7,10 @@ import unicodedata
 import numpy as np
 import pytest
 
-from operators.retrieve.index import UserIndex
+from operators.retrieve.index import Probe, UserIndex
+from operators.retrieve.route import route
+from operators.retrieve.told import Told
+from operators.retrieve.values import SearchValues
 
 ROUNDS = {
     "Chinese": ["我的猫今天生病了", "明天去北京开会", "妈妈做了红烧肉", "周末想看电影", "新买的自行车坏了"],
@@ -73,11 +76,21 @@ FOUND = [
 ]  # fmt: skip
 
 
+VALUES = SearchValues(text={"bm25": 1.0}, fusion="reciprocal-rank", pool=50, spread=0.0)
+
+
+def found(texts: list[str], query: str) -> list[int]:
+    count = len(texts)
+    nothing = np.zeros(count, np.bool_)
+    told = Told(np.arange(count), texts, nothing, np.zeros(count, np.int64), [""] * count, nothing, frozenset())
+    index = UserIndex(told, np.zeros((count, 4), np.float16))
+    return [hit.order for hit in index.search({"text": Probe(query)}, route(query, picture=False), VALUES, 5)]
+
+
 def best(texts: list[str], query: str) -> int:
-    index = UserIndex(np.arange(len(texts)), texts, np.zeros((len(texts), 4), np.float16))
-    hits = index.search(query, None, k=5, kappa=60, pool=50, signals=("bm25",))
+    hits = found(texts, query)
     assert hits, "no round shares a word with the query"
-    return hits[0].order
+    return hits[0]
 
 
 @pytest.mark.parametrize(("script", "word", "order"), FOUND)
@@ -92,5 +105,4 @@ def test_a_round_is_found_by_a_word_in_it(script: str, word: str, order: int, fo
 
 @pytest.mark.parametrize("script", ROUNDS)
 def test_a_word_that_nobody_said_finds_nothing(script: str) -> None:
-    index = UserIndex(np.arange(5), ROUNDS[script], np.zeros((5, 4), np.float16))
-    assert index.search("zzzyx", None, k=5, kappa=60, pool=50, signals=("bm25",)) == []
+    assert found(ROUNDS[script], "zzzyx") == []
