@@ -67,13 +67,20 @@ def standardised(signals: Mapping[str, Scores], weights: Mapping[str, float]) ->
     return total
 
 
-def standings(signals: Mapping[str, Scores], order: int, found: Mapping[str, NDArray[np.int64]]) -> dict[str, Standing]:
-    """Where a round stands under each signal that scores it; ``found``: the ``ranks`` of each."""
+def standings(signals: Mapping[str, Scores], order: int) -> dict[str, Standing]:
+    """Where a round stands under each signal that scores it."""
     return {
-        name: Standing(int(found[name][order]), float(signal.values[order]))
+        name: Standing(_rank(signal, order), float(signal.values[order]))
         for name, signal in signals.items()
         if signal.scored[order]
     }
+
+
+def _rank(signal: Scores, order: int) -> int:
+    """The same as ``ranks`` gives; sorting all rounds for the few that are found takes longer than the search."""
+    better = signal.scored & (signal.values > signal.values[order])
+    as_good = signal.scored[:order] & (signal.values[:order] == signal.values[order])
+    return 1 + int(np.count_nonzero(better)) + int(np.count_nonzero(as_good))
 
 
 def _rounds(signals: Mapping[str, Scores]) -> int:

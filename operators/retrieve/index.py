@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from operators.retrieve.assemble import choose
-from operators.retrieve.fuse import Fused, ranks, reciprocal_ranks, standardised, standings
+from operators.retrieve.fuse import Fused, reciprocal_ranks, standardised, standings
 from operators.retrieve.lanes import (
     Bm25,
     DenseRounds,
@@ -82,8 +82,7 @@ class UserIndex:
         candidates = self._with_pictures(candidates, route, values)
         reach = values.neighbours if values.placement == "runs" else 0
         chosen = choose(total, candidates, k, spread=values.spread, reach=reach)
-        found = {name: ranks(signal) for name, signal in signals.items()}
-        return [Fused(order, score, standings(signals, order, found)) for order, score in chosen]
+        return [Fused(order, score, standings(signals, order)) for order, score in chosen]
 
     def signals(
         self, probes: Mapping[Lane, Probe], route: Route, values: SearchValues

@@ -33,6 +33,15 @@ def test_ranks_are_places_in_the_ranking_of_what_is_scored(signal: Scores) -> No
 
 
 @settings(deadline=None)
+@given(SCORES)
+def test_a_standing_has_the_rank_of_the_ranking(signal: Scores) -> None:
+    all_ranks = ranks(signal)
+    for order in range(ROUNDS):
+        standing = standings({"dense": signal}, order).get("dense")
+        assert (0 if standing is None else standing.rank) == all_ranks[order]
+
+
+@settings(deadline=None)
 @given(SIGNALS, st.integers(0, 100), st.integers(1, 12))
 def test_reciprocal_ranks_are_summed_over_pools(signals: dict[str, Scores], kappa: int, pool: int) -> None:
     naive = [0.0] * ROUNDS
@@ -66,5 +75,5 @@ def test_standings_leave_out_signals_without_a_score() -> None:
         "dense": Scores(np.array([0.1, 0.9]), np.ones(2, np.bool_)),
         "bm25": Scores(np.array([0.0, 0.0]), np.zeros(2, np.bool_)),
     }
-    found = standings(signals, 1, {name: ranks(signal) for name, signal in signals.items()})
+    found = standings(signals, 1)
     assert {name: (standing.rank, standing.score) for name, standing in found.items()} == {"dense": (1, 0.9)}
