@@ -16,9 +16,10 @@ import pyarrow.parquet as pq
 from jobs.blocks import NEEDED, blocks_for
 from jobs.encode import VECTORS
 from jobs.hierarchy import hierarchy_bucket
-from jobs.induce import Embedder, Inducing, Source, held_corrections, induce_bucket
+from jobs.induce import Embedder, Inducing, induce_bucket
 from jobs.observe import needed_pictures, observe_bucket
 from jobs.picture_vectors import needed_vectors, write_picture_vectors
+from jobs.source import Source, held_corrections
 from operators.extract.extraction import Extraction
 from operators.hierarchy.values import HierarchyValues
 from operators.merge import FRAGMENT, IN_PARTS, PIECES, RANKS, Merged, merge_rounds, users_of

@@ -14,8 +14,9 @@ import pyarrow as pa
 
 from configs.settings import Settings
 from jobs.following import following, overtaken, pause
-from jobs.induce import Embedder, Inducing, held_corrections
+from jobs.induce import Embedder, Inducing
 from jobs.reinduce import rebuilt
+from jobs.source import held_corrections
 from operators.encode.text import encoder_of
 from operators.errors import CommitConflict, ToolError, UsageError
 from operators.memory import Memory, open_store

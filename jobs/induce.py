@@ -6,7 +6,6 @@ import hashlib
 import json
 from collections.abc import Callable, Collection, Mapping, Sequence, Set
 from dataclasses import asdict, dataclass, field, replace
-from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,6 @@ from numpy.typing import NDArray
 
 from jobs.held import (
     STALE,
-    TELLING,
     UNOBSERVED,
     Held,
     Ranges,
@@ -28,8 +26,9 @@ from jobs.held import (
     told_of,
     way_of,
 )
-from jobs.packing import joined, tables_of, write_tables_pack
+from jobs.packing import Writer, joined, tables_of
 from jobs.schema_rows import as_shared, change_row, schema_of, schema_row
+from jobs.source import ROUND_COLUMNS, Source, of_known_rounds
 from operators.encode.text import TextEncoder
 from operators.induce.counts import count, keys_of, live
 from operators.induce.induction import Induced, InduceValues, TableColumn, TableSchema, as_they_are, induction
@@ -47,21 +46,14 @@ from operators.records import (
     MESSAGE,
     NUMBER,
     OBSERVATION,
-    OBSERVATIONS,
-    OFFSET,
     ORDER,
     PARSED,
-    PRECISION,
     RECORD,
-    ROUND,
-    ROUNDS,
     ROUNDS_LEVEL,
     SCHEMA_CHANGES,
-    SESSION,
     START,
     TABLES,
     TENANT,
-    TIME,
     USER,
     VALUE,
 )
@@ -69,27 +61,22 @@ from operators.store.manifest import (
     CHANGES_FILE,
     CORRECTIONS_FILE,
     COUNTS_FILE,
-    OBSERVATIONS_FILE,
     PACK_FILE,
-    ROUNDS_FILE,
     TABLES_FILE,
-    USERS_FILE,
     BucketFiles,
     DataFile,
     Snapshot,
 )
 from operators.store.objects import ObjectStore
-from operators.store.tables import parquet_bytes, read_runs, read_table, write_table
+from operators.store.tables import parquet_bytes, read_table
 from operators.tables.build import BUILD_VERSION, Built, Spec, build
 from operators.tables.columns import Column
 from operators.tables.rows import KEY
 
-_ROUND_COLUMNS = [ORDER, SESSION, ROUND, TIME, OFFSET, PRECISION]
 _CELL_COLUMNS = [
     ORDER, RECORD, VALUE, KIND, NUMBER, MEASURE, PARSED, CONFIDENCE, IMAGE, OBSERVATION, MESSAGE, START, END, MEDIA, BOX,
     FROM_ROUND, KEY,
 ]  # fmt: skip
-_OBSERVED = [TENANT, USER, *TELLING, BOX]
 
 
 @dataclass(frozen=True)
@@ -145,30 +132,6 @@ class Embedder:
 
 
 @dataclass(frozen=True)
-class Source:
-    """What a bucket's tables are made of: its rounds, users and observations, and what people set right.
-
-    ``rounds`` may be what reads them, ``observations`` what reads those of some users. Of users whose digest is the one
-    that their tables were made of nothing is read then: an extraction finds the same in the same rounds, and where it finds
-    anything else tables are made beside the observations, which were at hand.
-    """
-
-    rounds: pa.Table | Callable[[], pa.Table]
-    users: pa.Table
-    observations: pa.Table | Callable[[Collection[Scope]], pa.Table]
-    corrections: pa.Table
-    extraction: str
-
-    def told(self) -> pa.Table:
-        """The rounds."""
-        return self.rounds if isinstance(self.rounds, pa.Table) else self.rounds()
-
-    def rounds_of(self, scopes: Collection[Scope]) -> pa.Table:
-        """The rounds of some users."""
-        return Ranges(self.told()).of_all(scopes) if scopes else ROUNDS.empty_table()
-
-
-@dataclass(frozen=True)
 class InducedBucket:
     """A bucket's analytic memory: its files, how many tables are others than before, and the schema changes of this run."""
 
@@ -194,7 +157,7 @@ def induce_bucket(
     not among ``only``, keeps them byte for byte.
     """
     held = Held(objects, base)
-    return _induced(_Writer(objects, home, None), source, held, how, embed, run_id, only).files
+    return _induced(Writer(objects, home, None), source, held, how, embed, run_id, only).files
 
 
 def reinduce_bucket(
@@ -210,11 +173,11 @@ def reinduce_bucket(
 ) -> InducedBucket:
     """The same, and what it changed; what comes to the same as in ``base`` is not written: its file there is named."""
     held = Held(objects, base)
-    return _induced(_Writer(objects, home, held), source, held, how, embed, run_id, only)
+    return _induced(Writer(objects, home, held), source, held, how, embed, run_id, only)
 
 
 def _induced(
-    writer: _Writer,
+    writer: Writer,
     source: Source,
     held: Held,
     how: Inducing,
@@ -222,7 +185,7 @@ def _induced(
     run_id: str,
     only: Collection[Scope] | None,
 ) -> InducedBucket:
-    corrections = _of_known_rounds(source)
+    corrections = of_known_rounds(source)
     plan = _plan(source, corrections, held, how, only)
     parts = _Parts.of(source, corrections, plan)
     made = [_make(scope, parts, plan, how, embed, run_id) for scope in sorted(plan.due)]
@@ -242,26 +205,6 @@ def _induced(
         CORRECTIONS_FILE: writer.table(CORRECTIONS_FILE, "corrections", corrections, CORRECTIONS),
     }
     return InducedBucket(files, _others(plan, rows), told)
-
-
-@dataclass(frozen=True)
-class _Writer:
-    """Writes a bucket's files; with ``held``, what is as it was stays the file that it was."""
-
-    objects: ObjectStore
-    home: str
-    held: Held | None
-
-    def table(self, dataset: str, name: str, table: pa.Table, schema: pa.Schema) -> DataFile:
-        if self.held is not None and (same := self.held.file_of(dataset, table)) is not None:
-            return same
-        return write_table(self.objects, f"{self.home}/{name}.parquet", table, schema)
-
-    def pack(self, tables: pa.Table, parts: Sequence[memoryview | bytes]) -> DataFile:
-        # What tables are made of is told beside them: where that is the same, so are they.
-        if self.held is not None and self.held.base is not None and self.held.file_of(TABLES_FILE, tables) is not None:
-            return self.held.base.files[PACK_FILE]
-        return write_tables_pack(self.objects, f"{self.home}/tables.pack", parts, len(tables))
 
 
 # --- whose tables are to be made ------------------------------------------------------------------------------------
@@ -343,19 +286,6 @@ def _shown(row: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in row.items() if name not in ("start", "made_of")}
 
 
-def _of_known_rounds(source: Source) -> pa.Table:
-    """The corrections of rounds that are here: with a round goes what was said of it."""
-    corrections = source.corrections
-    if len(corrections) == 0:
-        return corrections
-    identity = [TENANT, USER, SESSION, ROUND]
-    rounds = source.told()
-    known = set(zip(*(rounds[name].to_pylist() for name in identity), strict=True))
-    rows = zip(*(corrections[name].to_pylist() for name in identity), strict=True)
-    kept = corrections.filter(pa.array([row in known for row in rows], pa.bool_()))
-    return kept.sort_by([(TENANT, "ascending"), (USER, "ascending"), ("at", "ascending")]).combine_chunks()
-
-
 # --- one user -------------------------------------------------------------------------------------------------------
 
 
@@ -376,7 +306,7 @@ class _Parts:
         counted = count(observed, keys)
         rounds = source.rounds_of(plan.due)
         return cls(
-            Rows(rounds, _ROUND_COLUMNS),
+            Rows(rounds, ROUND_COLUMNS),
             Rows(observed.append_column(KEY, keys), _CELL_COLUMNS),
             Rows(corrections, CORRECTIONS.names),
             counted,
@@ -458,26 +388,3 @@ def shared_schemas(objects: ObjectStore, snapshot: Snapshot) -> dict[str, Induce
     for row in read_table(objects, file).to_pylist() if file is not None else ():
         tables.setdefault(row[TENANT], []).append(schema_of(row))
     return {tenant: as_shared(schemas) for tenant, schemas in tables.items()}
-
-
-def held_corrections(objects: ObjectStore, base: BucketFiles | None) -> pa.Table:
-    """What people set right in the bucket as it was."""
-    return Held(objects, base).table(CORRECTIONS_FILE)
-
-
-def source_of(objects: ObjectStore, bucket: BucketFiles, corrections: pa.Table | None = None) -> Source:
-    """What the tables of a finished bucket are made of; other ``corrections`` than it holds where they are given."""
-    columns = [TENANT, USER, *_ROUND_COLUMNS]
-    rounds = cache(partial(read_table, objects, bucket.files[ROUNDS_FILE], columns=columns))
-    observed = partial(_observed, objects, bucket.files[OBSERVATIONS_FILE])
-    users = read_table(objects, bucket.files[USERS_FILE], columns=[TENANT, USER, "digest"])
-    held = held_corrections(objects, bucket) if corrections is None else corrections
-    return Source(rounds, users, observed, held, bucket.extraction)
-
-
-def _observed(objects: ObjectStore, file: DataFile, scopes: Collection[Scope]) -> pa.Table:
-    """The observations of some users: the row groups that hold them."""
-    if not scopes:
-        return OBSERVATIONS.empty_table().select(_OBSERVED)
-    places = Ranges(read_table(objects, file, columns=[TENANT, USER])).places(scopes)
-    return read_runs(objects, file, places, columns=_OBSERVED)

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import polars as pl
 import pyarrow as pa
 
+from jobs.held import Held
 from operators.records import TABLES, TENANT, USER
-from operators.store.manifest import DataFile
+from operators.store.manifest import PACK_FILE, TABLES_FILE, DataFile
 from operators.store.objects import ObjectStore
-from operators.store.tables import write_pack
+from operators.store.tables import write_pack, write_table
 
 
 def joined(kept: pa.Table, fresh: pa.Table) -> tuple[pa.Table, list[int]]:
@@ -59,7 +60,24 @@ def _with(table: pa.Table, name: str, values: np.ndarray) -> pa.Table:
     return table.set_column(at, TABLES.field(name), pa.array(values, pa.int64()))
 
 
-def write_tables_pack(objects: ObjectStore, key: str, parts: Sequence[memoryview | bytes], tables: int) -> DataFile:
-    """The pack of so many tables; its ``rows`` are they, however many parts it is written in."""
-    file, _ = write_pack(objects, key, parts)  # type: ignore[arg-type]
-    return replace(file, rows=tables)
+@dataclass(frozen=True)
+class Writer:
+    """Writes a bucket's files; with ``held``, what is as it was stays the file that it was."""
+
+    objects: ObjectStore
+    home: str
+    held: Held | None
+
+    def table(self, dataset: str, name: str, table: pa.Table, schema: pa.Schema) -> DataFile:
+        """The file of a dataset, called ``name``."""
+        if self.held is not None and (same := self.held.file_of(dataset, table)) is not None:
+            return same
+        return write_table(self.objects, f"{self.home}/{name}.parquet", table, schema)
+
+    def pack(self, tables: pa.Table, parts: Sequence[memoryview | bytes]) -> DataFile:
+        """The pack of the tables that ``records.TABLES`` rows tell, from ``tables_of``."""
+        # What tables are made of is told beside them: where that is the same, so are they.
+        if self.held is not None and self.held.base is not None and self.held.file_of(TABLES_FILE, tables) is not None:
+            return self.held.base.files[PACK_FILE]
+        file, _ = write_pack(self.objects, f"{self.home}/tables.pack", parts)  # type: ignore[arg-type]
+        return replace(file, rows=len(tables))  # the tables, however many parts they are written in

@@ -21,8 +21,9 @@ import pyarrow.compute as pc
 
 from configs.settings import Settings
 from jobs.following import following, overtaken, pause
-from jobs.induce import Embedder, Inducing, reinduce_bucket, shared_schemas, source_of
+from jobs.induce import Embedder, Inducing, reinduce_bucket, shared_schemas
 from jobs.schema_rows import as_shared, change_row, schema_row
+from jobs.source import source_of
 from jobs.stages import RESULTS, Resources, Stage, Work, cluster, through
 from jobs.watch import Progress, Watch
 from operators.encode.text import TextEncoder, encoder_of

@@ -11,8 +11,8 @@ import polars as pl
 import pytest
 
 import jobs.correct
-import jobs.induce
 import jobs.reinduce
+import jobs.source
 from configs.settings import Settings
 from jobs.backfill import BackfillRequest, backfill
 from jobs.correct import Corrected, CorrectRequest, correct
@@ -435,13 +435,13 @@ def test_nothing_of_rounds_and_observations_is_read_of_whom_nothing_changed(
     made = {row["user_id"]: row["made_of"].partition("-")[0] for row in tables(store)}
     assert made["ann"] != made["bob"]
     read: list[int] = []
-    whole = jobs.induce.read_runs
+    whole = jobs.source.read_runs
 
     def runs(objects: Any, file: Any, places: list[tuple[int, int]], **how: Any) -> Any:
         read.extend(count for _, count in places)
         return whole(objects, file, places, **how)
 
-    monkeypatch.setattr(jobs.induce, "read_runs", runs)
+    monkeypatch.setattr(jobs.source, "read_runs", runs)
     ann = [row for row in tables(store) if row["user_id"] == "ann"]
     assert redo(store, settings).published
     assert read == [18]  # bob's alone: two a day

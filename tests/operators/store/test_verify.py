@@ -15,7 +15,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from jobs.hierarchy import hierarchy_bucket
-from jobs.induce import Embedder, Inducing, Source, induce_bucket
+from jobs.induce import Embedder, Inducing, induce_bucket
+from jobs.source import Source
 from operators import records
 from operators.encode.stub import Stub
 from operators.errors import ObjectNotFound, StoreDenied, StoreError, StoreUnavailable
