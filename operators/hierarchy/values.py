@@ -10,9 +10,12 @@ HIERARCHY_VERSION = 1
 """Raised whenever the same rounds and numbers would make another hierarchy: what was made before is then made anew."""
 
 WEIGHT, LEAST = 0.5, 0.4
-"""Lambda of AdaMM's Eq. 9, and the score from which an event is the one that is asked for. LoCoMo's 156 questions about time
-chose them: .5 finds the most events first (60%, against 25% by cosine alone and 58% at .3), and of the questions of another
-conversation 9% find an event that scores .4, of one's own that are answered right 88%."""
+"""Lambda of AdaMM's Eq. 9, and the score from which an event is the one that is asked for.
+
+The 156 questions about time of the shared LoCoMo conversations chose them: .5 finds an event that answers first for 68% (the
+cosine alone for 25%, .3 for 64%); of the events that answer 95% score .4, of the best ones for questions to another
+conversation 11%.
+"""
 
 
 @dataclass(frozen=True)
