@@ -258,8 +258,8 @@ class RetrievalSettings(Section):
     """What a neighbour's score adds to a round's in the signals of context."""
     nameless: Weight = 1 / 3
     """What the query without the names of its speakers adds to the query's vector."""
-    spread: Weight = 1.0
-    """How much a round that is found lowers its neighbours, which come along anyway; 0: not at all."""
+    spread: Weight = 1.2
+    """How much a round that is found lowers those beside it, by what they would show that is shown already; 0: not at all."""
     aggregation: bool = False
     """Whether questions for many things (how many, list, which books) get more rounds, without neighbours."""
     aggregation_k: Positive = 30

@@ -11,21 +11,24 @@ from operators.retrieve.values import Placement
 
 
 def choose(
-    scores: NDArray[np.float64], candidates: NDArray[np.bool_], k: int, *, spread: float = 0.0, reach: int = 0
+    scores: NDArray[np.float64], candidates: NDArray[np.bool_], k: int, *, spread: float = 0.0, neighbours: int = 0
 ) -> list[tuple[int, float]]:
     """The ``k`` best candidates (rounds,) as (order, score), best first, of equal rounds the earlier first.
 
-    A round that is chosen lowers those up to ``reach`` rounds before and after it by ``spread``, once for each: they come
-    along as its neighbours, so another place in the history tells more. ``scores`` (rounds,).
+    A round that is chosen shows its ``neighbours`` too, so rounds beside it would show less that is new: each is lowered by
+    ``spread`` times the part of what it would show around itself that is shown already. ``scores`` (rounds,).
     """
     left = np.where(candidates, scores, -np.inf)
+    reach = 2 * neighbours
     if spread <= 0 or reach <= 0:
         best_first = np.lexsort((np.arange(len(left)), -left))[:k]
         return [(int(place), float(left[place])) for place in best_first if np.isfinite(left[place])]
+    shares = [spread * (reach + 1 - abs(distance)) / reach for distance in range(-reach, reach + 1)]
     chosen: list[tuple[int, float]] = []
     while len(chosen) < min(k, len(left)) and np.isfinite(left[best := int(np.argmax(left))]):
         chosen.append((best, float(left[best])))
-        left[max(best - reach, 0) : best + reach + 1] -= spread
+        first, last = max(best - reach, 0), min(best + reach + 1, len(left))
+        left[first:last] -= shares[first - best + reach : last - best + reach]
         left[best] = -np.inf
     return chosen
 

@@ -80,8 +80,8 @@ class UserIndex:
             total = standardised(signals, weights)
             candidates = np.logical_or.reduce([signal.scored for signal in signals.values()])
         candidates = self._with_pictures(candidates, route, values)
-        reach = values.neighbours if values.placement == "runs" else 0
-        chosen = choose(total, candidates, k, spread=values.spread, reach=reach)
+        beside = values.neighbours if values.placement == "runs" else 0
+        chosen = choose(total, candidates, k, spread=values.spread, neighbours=beside)
         return [Fused(order, score, standings(signals, order)) for order, score in chosen]
 
     def signals(

@@ -47,7 +47,7 @@ class SearchValues:
     asked for, a round stays if it or one so near holds a picture (None: all stay). ``fold_captions``: whether captions are
     text too. ``dates``: whether the words of a round's date are. ``context``: what a neighbour's score adds to a round's
     in the signals of context. ``nameless``: what the query without names of speakers adds to the query's vector.
-    ``spread``: what a chosen round takes from its neighbours, which come along with it anyway. ``aggregation``: whether
+    ``spread``: what a chosen round takes from those whose neighbours it shows already. ``aggregation``: whether
     questions for many things get ``aggregation_k`` rounds without neighbours. ``items``: whether rounds are ranked, or
     units, each by itself. ``kappa`` and ``pool`` are of reciprocal rank fusion.
     """
@@ -68,7 +68,7 @@ class SearchValues:
     dates: bool = True
     context: float = 1.0
     nameless: float = 1 / 3
-    spread: float = 1.0
+    spread: float = 1.2
     aggregation: bool = False
     aggregation_k: int = 30
 

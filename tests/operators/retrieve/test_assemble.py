@@ -33,7 +33,7 @@ SCORED = st.lists(st.tuples(st.sampled_from([0.0, 0.5, 1.0, 2.0]), st.booleans()
 @settings(deadline=None)
 @given(SCORED, st.integers(1, 18), st.sampled_from([0.0, 0.6]), st.integers(0, 2))
 def test_chosen_are_the_best_after_what_their_neighbours_took(
-    rows: list[tuple[float, bool]], k: int, spread: float, reach: int
+    rows: list[tuple[float, bool]], k: int, spread: float, neighbours: int
 ) -> None:
     scores = np.array([score for score, _ in rows])
     candidates = np.array([candidate for _, candidate in rows], np.bool_)
@@ -42,10 +42,14 @@ def test_chosen_are_the_best_after_what_their_neighbours_took(
     while left and len(naive) < k:
         best = min(left, key=lambda order: (-left[order], order))
         naive.append((best, left.pop(best)))
-        left = {order: score - spread * (abs(order - best) <= reach) for order, score in left.items()}
-    found = choose(scores, candidates, k, spread=spread, reach=reach)
-    assert [order for order, _ in found] == [order for order, _ in naive]
+        around = [abs(order - best) for order in left]
+        shown = [max(2 * neighbours + 1 - distance, 0) / (2 * neighbours) if neighbours else 0.0 for distance in around]
+        left = {order: left[order] - spread * share for order, share in zip(left, shown, strict=True)}
+    found = choose(scores, candidates, k, spread=spread, neighbours=neighbours)
     assert [score for _, score in found] == pytest.approx([score for _, score in naive])
+    assert len({order for order, _ in found}) == len(found)
+    if not spread:
+        assert [order for order, _ in found] == [order for order, _ in naive]
 
 
 @settings(deadline=None)
