@@ -9,6 +9,7 @@ import yaml
 
 from configs.settings import PACKAGED, Settings, config_fingerprint, load_settings, parse_settings
 from operators.errors import SettingsError, UsageError
+from operators.retrieve.values import SearchValues
 
 
 def written(tmp_path: Path, text: str) -> Path:
@@ -28,6 +29,12 @@ def test_the_packaged_file_states_every_default() -> None:
 @pytest.mark.parametrize("path", sorted(PACKAGED.parent.glob("*.yaml")), ids=lambda path: path.name)
 def test_every_shipped_file_loads(path: Path) -> None:
     load_settings(path)
+
+
+def test_retrieval_has_the_defaults_of_the_search() -> None:
+    values = Settings().retrieval.values()
+    assert values == SearchValues()
+    values.check()
 
 
 def test_what_a_file_leaves_out_takes_the_default(tmp_path: Path) -> None:
@@ -57,8 +64,19 @@ def test_unknown_section_names_the_known_ones(tmp_path: Path) -> None:
         ("retrieval: {k: many}", "retrieval.k"),
         ("retrieval: {k: 0}", "retrieval.k"),
         ("retrieval: {k: true}", "retrieval.k"),
-        ("retrieval: {signals: []}", "retrieval.signals"),
-        ("retrieval: {signals: [dens]}", "retrieval.signals"),
+        ("retrieval: {signals: [dense]}", "unknown setting 'retrieval.signals'"),
+        ("retrieval: {text: {}}", "retrieval.text"),
+        ("retrieval: {text: {dense: 0.0}}", "retrieval.text"),
+        ("retrieval: {text: {dens: 1.0}}", "retrieval.text"),
+        ("retrieval: {text: {dense: -1.0}}", "retrieval.text.dense"),
+        ("retrieval: {text: {dense: .inf}}", "retrieval.text.dense"),
+        ("retrieval: {image: {dense: 1.0}}", "retrieval.image"),
+        ("retrieval: {lanes: {text_to_txt: {text: 1.0, image: 0.0}}}", "retrieval.lanes.text_to_txt"),
+        ("retrieval: {lanes: {text_to_text: {text: 1.0}}}", "retrieval.lanes.text_to_text.image"),
+        ("retrieval: {lanes: {text_to_text: {text: .nan, image: 0.0}}}", "retrieval.lanes.text_to_text.text"),
+        ("retrieval: {fusion: sum}", "retrieval.fusion"),
+        ("retrieval: {image_rounds: -1}", "retrieval.image_rounds"),
+        ("retrieval: {spread: -0.1}", "retrieval.spread"),
         ("store: {buckets: few}", "store.buckets"),
         ("sources: {timezone: Mars/Olympus}", "sources.timezone"),
         ("sources: {timezone: ../../etc/passwd}", "sources.timezone"),

@@ -20,6 +20,7 @@ from operators.errors import FingerprintMismatch, NotAStore, ScopeError, Snapsho
 from operators.memory import open_store
 from operators.merge import users_of
 from operators.records import ROUNDS, UNITS, USERS, Image, Instant, Message, Round, bucket_of, round_rows
+from operators.retrieve.values import SearchValues
 from operators.store import buckets
 from operators.store.commit import create_store, pin, publish
 from operators.store.manifest import BucketFiles, Counts, Snapshot, StoreSpec
@@ -29,6 +30,8 @@ from operators.units import embedding_texts, units_of
 
 Texts = Mapping[tuple[str, str], Sequence[str]]
 START = datetime(2024, 5, 1, tzinfo=UTC)
+LEXICAL = SearchValues(text={"bm25": 1.0})
+DENSE = SearchValues(text={"dense": 1.0})
 FIRST: Texts = {
     ("default", "mira"): ["the violin recital", "tomatoes on the balcony", "a flight to Lisbon", "rent again", "a kitten"],
     ("default", "noor"): ["the violin of noor"],
@@ -164,11 +167,18 @@ def test_search_finds_ranks_and_adds_neighbours(uri: str) -> None:
     (hit,) = result.hits
     assert (hit.rank, hit.session_id, hit.round_id, hit.order, hit.time) == (1, "S0", "r0", 0, START)
     assert hit.messages[0]["text"] == "the violin recital"
-    assert set(hit.signals) == {"dense", "bm25"}
-    assert hit.score == pytest.approx(2 / 61)
-    assert result.runs == [[0, 1]]
+    assert set(hit.signals) == set(SearchValues().text)
+    assert {hit.signals[name].rank for name in ("dense", "bm25-round")} == {1}
+    assert (result.case, result.runs) == ("text_to_text", [[0, 1]])
     assert result.rounds["score"].to_list() == [hit.score, None]
     assert result.rounds["rank"].to_list() == [1, None]
+
+
+def test_reciprocal_ranks_are_summed(uri: str) -> None:
+    values = SearchValues(fusion="reciprocal-rank", text={"dense": 1.0, "bm25": 1.0})
+    (hit,) = open_store(uri).memory().search("mira", "violin recital", k=1, values=values).hits
+    assert set(hit.signals) == {"dense", "bm25"}
+    assert hit.score == pytest.approx(2 / 61)
 
 
 def test_search_stays_with_its_tenant_and_user(uri: str) -> None:
@@ -181,7 +191,8 @@ def test_search_stays_with_its_tenant_and_user(uri: str) -> None:
 
 
 def test_to_dict_is_json_and_holds_each_round_once(uri: str) -> None:
-    result = open_store(uri).memory().search("mira", "tomatoes kitten", k=2)
+    result = open_store(uri).memory().search("mira", "tomatoes kitten", k=2, values=LEXICAL)
+    assert result.to_dict()["case"] == result.case == "text_to_text"
     told = json.loads(json.dumps(result.to_dict()))
     assert [hit["order"] for hit in told["hits"]] == [hit.order for hit in result.hits]
     rounds = [record for run in told["runs"] for record in run]
@@ -192,17 +203,17 @@ def test_to_dict_is_json_and_holds_each_round_once(uri: str) -> None:
 
 def test_signals_can_be_switched_off_and_a_vector_given(uri: str) -> None:
     memory = open_store(uri).memory()
-    lexical = memory.search("mira", "Lisbon", signals=["bm25"])
+    lexical = memory.search("mira", "Lisbon", values=LEXICAL)
     assert [(hit.order, set(hit.signals)) for hit in lexical.hits] == [(2, {"bm25"})]
     vector = Stub().encode(["a kitten"])[0]
-    given = memory.search("mira", "no such word", signals=["dense"], vector=vector, k=1)
+    given = memory.search("mira", "no such word", values=DENSE, vector=vector, k=1)
     assert given.hits[0].order == 4
     with pytest.raises(UsageError, match="shape"):
         memory.search("mira", "x", vector=vector[:3])
 
 
 def test_a_picture_without_caption_is_never_found_by_itself(uri: str) -> None:
-    hits = open_store(uri).memory().search("mira", "unrelated", k=50, pool=50, signals=["dense"]).hits
+    hits = open_store(uri).memory().search("mira", "unrelated", k=50, values=DENSE).hits
     assert len(hits) == 5
     assert all(hit.signals["dense"].score != 0 for hit in hits)
 
@@ -211,8 +222,9 @@ def test_a_picture_without_caption_is_never_found_by_itself(uri: str) -> None:
     "asked",
     [
         *({"query": query} for query in ("", " \n", None)),
-        *({"k": 0}, {"k": True}, {"k": 1.5}, {"neighbours": -1}, {"kappa": -1}, {"pool": 0}),
-        *({"signals": signals} for signals in ((), ("dense", "dense"), ("image",), "dense")),
+        *({"k": 0}, {"k": True}, {"k": 1.5}, {"neighbours": -1}, {"caption": " "}),
+        *({"values": SearchValues(**asked)} for asked in ({"k": 0}, {"kappa": -1}, {"pool": 0}, {"placement": "heap"})),
+        *({"values": SearchValues(text=text)} for text in ({}, {"dense": 0.0}, {"visual": 1.0}, {"dense": float("nan")})),
     ],
 )
 def test_what_cannot_be_done_is_refused(uri: str, asked: dict[str, Any]) -> None:
@@ -225,11 +237,11 @@ def test_a_memory_stays_at_its_version(uri: str) -> None:
     before = store.memory()
     commit(uri, {("default", "mira"): ["only a zebra now"]})
     assert store.versions() == [1, 2]
-    assert before.search("mira", "violin", signals=["bm25"]).version == 1
+    assert before.search("mira", "violin", values=LEXICAL).version == 1
     assert before.rounds("mira").height == 5
     assert store.memory().rounds("mira").height == 1
-    assert store.memory().search("mira", "violin", signals=["bm25"]).hits == []
-    assert store.memory(as_of=1).search("mira", "violin", signals=["bm25"]).hits[0].order == 0
+    assert store.memory().search("mira", "violin", values=LEXICAL).hits == []
+    assert store.memory(as_of=1).search("mira", "violin", values=LEXICAL).hits[0].order == 0
     assert store.pin().version == 2
     with pytest.raises(SnapshotNotFound):
         store.memory(as_of=7)

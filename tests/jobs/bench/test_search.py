@@ -10,6 +10,7 @@ from configs.settings import RetrievalSettings
 from jobs.bench.search import Plain, make_queries, measure_many_users, measure_one_user
 from jobs.bench.search_store import DIM, build_store, user_name
 from operators.memory import open_store
+from operators.retrieve.values import SearchValues
 from operators.store.buckets import read_user
 from operators.store.commit import pin
 from operators.store.opening import open_objects
@@ -41,7 +42,8 @@ def test_the_store_is_one_that_search_reads(tmp_path: Path) -> None:
     objects = open_objects(str(tmp_path))
     data = read_user(objects, pin(objects), "default", user_name(1))
     assert data is not None
-    found = memory.search(user_name(1), "anything", vector=data.vectors[14].astype(np.float32), signals=("dense",), k=1)
+    dense = SearchValues(text={"dense": 1.0})
+    found = memory.search(user_name(1), "anything", vector=data.vectors[14].astype(np.float32), values=dense, k=1)
     assert [hit.order for hit in found.hits] == [7]
 
 

@@ -17,7 +17,7 @@ def test_no_name_is_the_settings_as_they_are() -> None:
 def test_the_rest_of_the_settings_stays() -> None:
     found = configurations(RetrievalSettings(k=7, neighbours=2), ["bm25", "no-neighbours", "bm25"])
     assert list(found) == ["bm25", "no-neighbours"]
-    assert (found["bm25"].signals, found["bm25"].k, found["bm25"].neighbours) == (("bm25",), 7, 2)
+    assert (found["bm25"].text, found["bm25"].k, found["bm25"].neighbours) == ({"bm25": 1.0}, 7, 2)
     assert found["no-neighbours"].neighbours == 0
 
 

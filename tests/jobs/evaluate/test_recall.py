@@ -22,7 +22,7 @@ ROWS = [
 
 def result(orders: Sequence[int], runs: list[list[int]]) -> SearchResult:
     hits = [Hit(rank, 1 / rank, "s", f"r{order}", order, None, [], [], {}) for rank, order in enumerate(orders, start=1)]
-    return SearchResult(1, "t", "u", "where?", hits, runs, pl.DataFrame())
+    return SearchResult(1, "t", "u", "where?", "text_to_text", hits, runs, pl.DataFrame())
 
 
 def rounds(*orders: int) -> frozenset[frozenset[int]]:

@@ -16,7 +16,7 @@ from operators.retrieve.words import _patterns, _plain_letters, _written, query_
     ("text", "found"),
     [
         ("The flight's at 7:30!", ["the", "flight", "s", "at", "7", "30"]),
-        ("STRASSE straße", ["strasse", "strasse"]),
+        ("STRASSE straße", ["strass", "strass"]),
         ("\ufb01ne caf\u00e9 cafe\u0301", ["fine", "cafe", "cafe"]),
         ("我喜欢猫", ["我喜", "喜欢", "欢猫", "我", "喜", "欢", "猫"]),
         ("猫 cat猫", ["猫", "cat", "猫"]),
@@ -29,7 +29,7 @@ from operators.retrieve.words import _patterns, _plain_letters, _written, query_
             "\u0643\u064e\u062a\u064e\u0628\u064e \u0623\u062d\u0645\u062f",
             ["\u0643\u062a\u0628", "\u0627\u062d\u0645\u062f"],
         ),
-        ("party \U0001f389\U0001f389!", ["party", "\U0001f389", "\U0001f389"]),
+        ("party \U0001f389\U0001f389!", ["parti", "\U0001f389", "\U0001f389"]),
         ("\U0001f44d\U0001f3fd \u2764\ufe0f", ["\U0001f44d", "\u2764"]),
         ("Ægir SØREN łódź", ["ægir", "soren", "lodz"]),
         ("", []),
