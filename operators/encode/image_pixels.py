@@ -18,6 +18,8 @@ VERSION = 1
 
 Pixels = NDArray[np.uint8]
 
+_LUMA = np.array([0.299, 0.587, 0.114], np.float32)
+_DARKEST = 64
 _ENOUGH = 2
 """Times the pixels wanted that are decoded at least, where a decoder can leave some out."""
 
@@ -80,6 +82,15 @@ def _grey(levels: NDArray[np.float64], bounds: tuple[float, float] | None) -> Im
 def square(image: Image.Image, side: int, resample: Image.Resampling = Image.Resampling.BICUBIC) -> Pixels:
     """The whole picture squeezed into (side, side, 3): nothing is cut off, whatever its shape."""
     return np.asarray(image.resize((side, side), resample, reducing_gap=2.0))
+
+
+def exposed(pixels: Pixels) -> Pixels:
+    """The picture (height, width, 3) brightened until its brightest hundredth is white, at most fourfold.
+
+    A copy that was darkened comes out as its original does; of one that was brightened only what was cut off is lost.
+    """
+    light = np.percentile(pixels @ _LUMA, 99)
+    return (pixels * np.float32(255 / max(light, _DARKEST))).clip(0, 255).astype(np.uint8)
 
 
 def encode_decoded(
