@@ -35,7 +35,11 @@ def search(
     ] = None,
     caption: Annotated[
         str | None,
-        typer.Option("--caption", metavar="TEXT", help="What the picture shows, in words that are looked for too."),
+        typer.Option(
+            "--caption",
+            metavar="TEXT",
+            help="What a picture that belongs to the question shows, with or without the picture itself.",
+        ),
     ] = None,
     k: Annotated[int | None, typer.Option("--k", min=1, metavar="N", help="Rounds to find. [settings: 12]")] = None,
     neighbours: Annotated[
@@ -48,8 +52,8 @@ def search(
 ) -> None:
     """Find the rounds of one user that answer a question.
 
-    Rounds are ranked by meaning and by words, fused. The best come first, each with the rounds around it; * marks a round
-    that was found, with its score.
+    What is asked for, rounds or pictures, decides what is searched; meaning and words are fused. The best come first, each
+    with the rounds around it; * marks a round that was found, with its score.
 
     \b
     Examples:
