@@ -379,7 +379,8 @@ their first rounds.
 
 An event is a round and an episode the rounds from ``first_order`` to ``last_order``; a topic's are those of its episodes,
 which name it as ``parent``. The vectors of texts and pictures, unit length, are null where there are none, and of events,
-whose units and pictures have theirs. ``made_of``: with what numbers a user's hierarchy was made, and behind a dash of what rounds.
+whose units and pictures have theirs. ``made_of``: with what numbers a user's hierarchy was made, and behind a dash of what
+rounds.
 """
 
 LINE_TYPE = pa.struct(
