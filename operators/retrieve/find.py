@@ -96,7 +96,7 @@ def _probes(
         text = " ".join([text, *list(anchors.keywords(text, query.image, caption))[:MOST_KEYWORDS]]).strip()
     elif asked.case == "text_to_image" and not asked.counts:
         caption = anchors.caption(text)
-    if caption and not index.has_pictures(captions=True, vectors=query.picture is not None):
+    if caption and not index.captioned:
         text, caption = f"{text} {caption}".strip(), None
     given = query.vector if text == query.text.strip() else None
     if not _needs_vectors(values):

@@ -63,10 +63,10 @@ class UserIndex:
             ]
         return self._search(probes, route, values, k)
 
-    def has_pictures(self, *, captions: bool, vectors: bool) -> bool:
-        """Whether any picture has a caption, or a vector, where those are asked about."""
-        captioned = captions and bool((self._seen & self.told.pictures).any())
-        return captioned or (vectors and self._pictures is not None and len(self._pictures.units) > 0)
+    @property
+    def captioned(self) -> bool:
+        """Whether any stored picture has a caption."""
+        return bool((self._seen & self.told.pictures).any())
 
     def _search(self, probes: Mapping[Lane, Probe], route: Route, values: SearchValues, k: int) -> list[Fused]:
         signals, weights = self.signals(probes, route, values)

@@ -255,7 +255,7 @@ def test_opened_users_are_kept_within_bytes(uri: str, monkeypatch: pytest.Monkey
         read.append(asked[-1])
         return real(*asked)
 
-    monkeypatch.setattr("operators.memory.read_user", counted)
+    monkeypatch.setattr("operators.memory.tenant.read_user", counted)
     roomy, tight = open_store(uri), open_store(uri, cache_bytes=1)
     for store in (roomy, tight):
         for _ in range(3):

@@ -1,21 +1,9 @@
-"""The reading door: a store's versions, and one tenant's memory at one of them.
-
-The command line, serve and notebooks use it:
-
-store = open_store("./memory")
-memory = store.memory("default")
-memory.search("mira", "when does the flight leave?").rounds
-"""
+"""One tenant's memory at one version: every read of conversations names a user."""
 
 from __future__ import annotations
 
 import hashlib
-import threading
-from collections import OrderedDict
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
-from datetime import date, datetime
-from functools import cached_property
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -23,23 +11,17 @@ import polars as pl
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from operators.encode.image import ImageEncoder
-from operators.encode.queries import ImageQueries, TextQueries
-from operators.encode.text import TextEncoder, require_same
-from operators.errors import ObjectNotFound, ScopeError, StoreCorrupt, UsageError
-from operators.extract.dates import dates_in
-from operators.extract.folding import folded
-from operators.extract.values import parse_value
-from operators.hierarchy.find import Reading, UserHierarchy
+from operators.errors import ObjectNotFound, StoreCorrupt
+from operators.hierarchy.find import UserHierarchy
 from operators.hierarchy.reads import HierarchyReads
 from operators.induce.attributes import Attribute
 from operators.induce.induction import InduceValues, attributes_of
+from operators.memory.opened import Encoders, Opened, Users, read_value
 from operators.records import (
     ATTRIBUTE,
     CORRECTED_BY,
     CORRECTIONS,
     COUNTS,
-    DEFAULT_TENANT,
     HIERARCHY,
     IMAGES,
     ROUND,
@@ -51,27 +33,20 @@ from operators.records import (
     UNITS,
     bucket_of,
     media_key,
-    pictures_of,
     require_scope,
 )
 from operators.retrieve.anchors import Anchors, NoAnchors
 from operators.retrieve.find import Query, find
-from operators.retrieve.index import UserIndex
-from operators.retrieve.lanes import unit_length
 from operators.retrieve.result import SearchResult, make_result
 from operators.retrieve.route import route
-from operators.retrieve.told import pictures_of_units, told
 from operators.retrieve.values import SearchValues
-from operators.retrieve.words import query_words, words
 from operators.store.buckets import (
-    UserData,
     list_users,
     read_observations,
     read_of_user,
     read_user,
     read_user_table,
 )
-from operators.store.commit import load_spec, pin, versions
 from operators.store.manifest import (
     CHANGES_FILE,
     CORRECTIONS_FILE,
@@ -81,123 +56,19 @@ from operators.store.manifest import (
     Snapshot,
 )
 from operators.store.objects import ObjectStore
-from operators.store.opening import open_objects
-from operators.tables.columns import Table, TableMeta, Value
+from operators.tables.columns import Table, TableMeta
 from operators.tables.compute import Compared, Computed
 from operators.tables.stored import find_row, meta_of, table_of
-from operators.tables.tools import Call, Rows, read_call, run
-from operators.units import embedding_texts
-
-CACHE_BYTES = 512 * 1024 * 1024
-"""Most bytes of opened users that one store keeps at hand, unless ``open_store`` is told otherwise."""
+from operators.tables.tools import Call, Rows, run
 
 SEARCH_VALUES = SearchValues()
 NO_ANCHORS = NoAnchors()
-
-AsOf = int | datetime | None
-
-
-def open_store(
-    uri: str,
-    *,
-    encoder: TextEncoder | None = None,
-    image_encoder: ImageEncoder | None = None,
-    threads: int = 1,
-    cache_bytes: int = CACHE_BYTES,
-) -> Store:
-    """The store at a folder or ``s3://bucket/prefix``, for reading. NotAStore where there is none.
-
-    ``encoder`` of queries and ``image_encoder`` of their pictures: by default those that the store names are loaded when a
-    search first needs them, with ``threads`` threads. FingerprintMismatch if one did not make the store's vectors.
-    """
-    objects = open_objects(uri)
-    spec = load_spec(objects)
-    if encoder is not None:
-        require_same(spec.encoder, encoder.fingerprint)
-    if image_encoder is not None:
-        require_same(spec.image_encoder, image_encoder.fingerprint)
-    encoders = _Encoders(
-        TextQueries(spec.encoder, encoder, threads), ImageQueries(spec.image_encoder, image_encoder, threads)
-    )
-    return Store(objects, encoders, _Users(cache_bytes))
-
-
-@dataclass(frozen=True)
-class _Encoders:
-    """What makes vectors of queries: of their words, of their pictures."""
-
-    texts: TextQueries
-    images: ImageQueries
-
-
-class Store:
-    """A store opened for reading; safe to share between threads."""
-
-    def __init__(self, objects: ObjectStore, encoders: _Encoders, users: _Users) -> None:
-        self._objects = objects
-        self._encoders = encoders
-        self._users = users
-
-    @property
-    def uri(self) -> str:
-        """Where it is."""
-        return self._objects.uri
-
-    def versions(self) -> list[int]:
-        """The versions that are kept, ascending."""
-        return versions(self._objects)
-
-    def pin(self, as_of: AsOf = None) -> Snapshot:
-        """The newest snapshot, or that of a version, or the newest at an aware time. SnapshotNotFound."""
-        return pin(self._objects, as_of)
-
-    def memory(self, tenant: str = DEFAULT_TENANT, as_of: AsOf = None) -> Memory:
-        """One tenant's memory at one version; it stays there whatever is committed later. ScopeError without tenant."""
-        if not isinstance(tenant, str) or not tenant.strip():
-            raise ScopeError("a memory is of one tenant: pass --tenant (tenant= in Python)")
-        return Memory(self._objects, self.pin(as_of), tenant, self._encoders, self._users)
-
-    def user(self, user: str, tenant: str = DEFAULT_TENANT, as_of: AsOf = None) -> UserMemory:
-        """One user's memory at one version. ScopeError without tenant or user."""
-        return UserMemory(self.memory(tenant, as_of), require_scope(tenant, user)[1])
-
-
-def read_value(text: str) -> Value | None:
-    """A value as a person writes it in a condition (``7 h``, ``RM 20``, ``2016-04-20``); None for nothing."""
-    parsed = parse_value(folded(text))
-    return None if parsed is None else Value(parsed.kind, parsed.number, parsed.unit, parsed.text)
-
-
-class UserMemory:
-    """One user's memory at one version, for a notebook: ``store.user("mira").table("activity")``."""
-
-    def __init__(self, memory: Memory, user: str) -> None:
-        self._memory = memory
-        self._user = user
-
-    def tables(self) -> list[TableMeta]:
-        """What tables there are, sorted by name."""
-        return self._memory.tables(self._user)
-
-    def table(self, name: str) -> pl.DataFrame:
-        """The rows of a table; each column has its values as written (``.raw``) and where they stand (``.at``) beside it."""
-        return self._memory.table(self._user, name).frame
-
-    def compute(self, table: str, operation: str, column: str | None = None, **options: Any) -> Computed | Compared:
-        """``compute("activity", "avg", "sleep", where=["time >= 2016-04-20"], by="week", unit="h")`` (``ComputeCall``)."""
-        found = self.run({"tool": "compute", "table": table, "operation": operation, "column": column, **options})
-        assert not isinstance(found, Rows)
-        return found
-
-    def run(self, call: Mapping[str, Any]) -> Rows | Computed | Compared:
-        """A tool on these tables, as data (``tables.tools``). ToolError, saying what is allowed, for what does not fit."""
-        return self._memory.run(self._user, read_call(call))
 
 
 class Memory(HierarchyReads):
     """One pinned snapshot of one tenant. Every read of conversations names a user; an unknown one has none."""
 
-    def __init__(self, objects: ObjectStore, snapshot: Snapshot, tenant: str, encoders: _Encoders, users: _Users) -> None:
+    def __init__(self, objects: ObjectStore, snapshot: Snapshot, tenant: str, encoders: Encoders, users: Users) -> None:
         self._objects = objects
         self._snapshot = snapshot
         self._tenant = tenant
@@ -365,7 +236,7 @@ class Memory(HierarchyReads):
             return images.check(vector)
         return None if image is None else images.query(image)
 
-    def _open(self, user: str) -> _Opened | None:
+    def _open(self, user: str) -> Opened | None:
         tenant, user = require_scope(self._tenant, user)
         bucket = self._snapshot.buckets.get(bucket_of(tenant, user, self._snapshot.spec.buckets))
         if bucket is None:
@@ -376,92 +247,8 @@ class Memory(HierarchyReads):
             data = read_user(self._objects, self._snapshot, tenant, user)
             if data is None:
                 return None
-            opened = self._cache.put(key, _Opened(data))
+            opened = self._cache.put(key, Opened(data))
         return opened
-
-
-class _Opened:
-    """One user's data; its index is built when first searched."""
-
-    def __init__(self, data: UserData) -> None:
-        self.data = data
-        self.lock = threading.Lock()
-        self._index: UserIndex | None = None
-        self._hierarchy: UserHierarchy | None = None
-
-    def hierarchy(self, rows: Callable[[], pa.Table]) -> UserHierarchy:
-        """The user's hierarchy, read (``records.HIERARCHY``) when first asked for."""
-        with self.lock:
-            if self._hierarchy is None:
-                data = self.data
-                self._hierarchy = UserHierarchy(rows(), data.rounds, data.units, data.vectors, _READING)
-            return self._hierarchy
-
-    def check_vector(self, vector: NDArray[np.float32] | None) -> None:
-        """UsageError for a query vector that the store's cannot be compared with."""
-        dim = self.data.vectors.shape[1]
-        if vector is not None and vector.shape != (dim,):
-            raise UsageError(f"the query's vector has shape {vector.shape}, the store's have ({dim},)")
-
-    @property
-    def index(self) -> UserIndex:
-        with self.lock:
-            if self._index is None:
-                data = self.data
-                pictures = pictures_of_units(data.units, data.pictures, unit_length(data.picture_vectors))
-                texts = embedding_texts(data.units).to_pylist()
-                self._index = UserIndex(told(data.rounds, data.units, texts), data.vectors, pictures)
-            return self._index
-
-    @cached_property
-    def pictures(self) -> frozenset[str]:
-        """The names of all pictures that the user's rounds hold."""
-        return frozenset(pictures_of(self.data.rounds).to_pylist())
-
-    @property
-    def nbytes(self) -> int:
-        """Counted as if the index and the hierarchy were built: BM25 takes about as much as the text and so do the words of
-        the hierarchy, the vectors twice their float16 and those of events once more."""
-        vectors = 4 * self.data.vectors.nbytes + 3 * self.data.picture_vectors.nbytes
-        return int(3 * self.data.units.nbytes + self.data.rounds.nbytes + vectors)
-
-
-# --- ranking --------------------------------------------------------------------------------------------------------
-
-
-class _Users:
-    """Opened users, the least recently used dropped first. A bucket's revision names its content, so nothing goes stale."""
-
-    def __init__(self, most_bytes: int) -> None:
-        self._most = most_bytes
-        self._held: OrderedDict[tuple[str, str, str], _Opened] = OrderedDict()
-        self._bytes = 0
-        self._lock = threading.Lock()
-
-    def get(self, key: tuple[str, str, str]) -> _Opened | None:
-        with self._lock:
-            if key in self._held:
-                self._held.move_to_end(key)
-            return self._held.get(key)
-
-    def put(self, key: tuple[str, str, str], opened: _Opened) -> _Opened:
-        """Keep it; the one that another thread kept meanwhile stands."""
-        with self._lock:
-            if key in self._held:
-                return self._held[key]
-            self._held[key] = opened
-            self._bytes += opened.nbytes
-            while self._bytes > self._most and self._held:
-                self._bytes -= self._held.popitem(last=False)[1].nbytes
-        return opened
-
-
-def _written_dates(text: str, said: date) -> list[tuple[int, date]]:
-    """The dates written in a text that was said on a day; one whose day and month may be the other way round is none."""
-    return [(found.start, day) for found in dates_in(folded(text)) if (day := found.on(None, said)[0]) is not None]
-
-
-_READING = Reading(words, query_words, _written_dates)
 
 
 def _frame(table: pa.Table) -> pl.DataFrame:
