@@ -58,7 +58,8 @@ def tables(history: Sequence[Said]) -> tuple[pa.Table, pa.Table]:
 
 def vectors_of(texts: Sequence[str | None]) -> NDArray[np.float32]:
     """The stub's vector of each text, zeros where there is none."""
-    return STUB.encode([text or "" for text in texts]) * np.array([[text is not None] for text in texts], np.float32)
+    seen = np.array([text is not None for text in texts], np.float32)
+    return STUB.encode([text or "" for text in texts]) * seen[:, None]
 
 
 def told_of(history: Sequence[Said]) -> Told:

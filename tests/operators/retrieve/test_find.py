@@ -28,6 +28,7 @@ HISTORY = [
     said("the terrier is ill", session="S1", speaker="Ana"),
 ]
 INDEX = index_of(HISTORY)
+DEFAULT, NONE = SearchValues(), NoAnchors()
 TEXT_ALONE, IMAGE_ALONE = set(TEXT), set(IMAGE)
 BOTH = {"text": 1.0, "image": 1.0}
 ONE = SearchValues(text={"bm25": 1.0}, neighbours=0, spread=0.0, nameless=0.0)
@@ -53,9 +54,9 @@ class Fake:
 
 def ask(
     text: str = "",
-    values: SearchValues = SearchValues(),
+    values: SearchValues = DEFAULT,
     *,
-    anchors: Anchors = NoAnchors(),
+    anchors: Anchors = NONE,
     index: UserIndex = INDEX,
     show: str | None = None,
     **given: object,
