@@ -131,6 +131,14 @@ def test_a_caption_alone_finds_words_where_no_picture_has_a_caption() -> None:
     assert signals(found) <= TEXT_ALONE
 
 
+def test_a_caption_beside_a_picture_finds_words_where_no_picture_has_a_caption() -> None:
+    bare = index_of([replace(one, pictures=tuple((name, None) for name, _ in one.pictures)) for one in HISTORY])
+    values = replace(ONE, lanes={"picture_to_text": BOTH})
+    found = ask("", values, index=bare, show="boat", caption="the tax form")
+    assert {hit.order for hit in found.hits if "bm25" in hit.signals} == {7}
+    assert "visual" in signals(found)
+
+
 def test_a_picture_without_caption_is_found_by_its_picture() -> None:
     bare = index_of([said("good morning"), said("", ("lake", None)), said("see", ("boat", None)), said("good night")])
     for text in ("", "which picture is this?", "what is it?"):
