@@ -32,6 +32,7 @@ from operators.records import (
     picture_vectors,
     round_rows,
 )
+from operators.retrieve.values import TEXT, SearchValues
 from operators.store.commit import create_store, publish
 from operators.store.manifest import BucketFiles, Counts, Snapshot, StoreSpec
 from operators.store.opening import open_objects
@@ -150,9 +151,27 @@ def test_a_picture_that_has_no_vector_is_found_by_words_alone(memory: Memory) ->
 def test_words_and_picture_are_fused_and_a_caption_may_say_what_it_shows(memory: Memory) -> None:
     found = memory.search("mira", "walked", image=drawn("dog"))
     assert found.hits[0].order == 0
-    assert "visual" in found.hits[0].signals and len(found.hits[0].signals) > 1
+    assert (found.case, set(found.hits[0].signals)) == ("picture_to_text", {*TEXT, "visual"})
     named = memory.search("mira", "", image=drawn("unseen"), caption="garden spring")
-    assert 3 in [hit.order for hit in named.hits]
+    garden = next(hit for hit in named.hits if hit.order == 3)
+    assert (named.case, set(garden.signals)) == ("picture_to_text", {*TEXT, "visual"})
+    assert garden.signals["bm25-round"].rank == garden.signals["dense"].rank == 1
+
+
+def test_what_a_picture_shows_is_looked_for_without_the_picture(memory: Memory) -> None:
+    found = memory.search("mira", "", caption="garden in spring")
+    assert (found.case, found.hits[0].order) == ("picture_to_text", 3)
+    assert set(found.hits[0].signals) == set(TEXT)
+    assert {hit.order for hit in memory.search("noor", "", caption="garden in spring").hits} <= {0, 1}
+
+
+def test_pictures_like_a_picture_are_told_by_the_picture_alone(memory: Memory) -> None:
+    found = memory.search("mira", "which pictures of a walk in the garden are like this one?", image=drawn("chart"))
+    assert (found.case, found.hits[0].order) == ("picture_to_image", 1)
+    assert {name for hit in found.hits for name in hit.signals} == {"visual"}
+    assert {hit.order for hit in found.hits} == {0, 1, 3}
+    asked = memory.search("mira", "which picture shows the garden?", k=1, values=SearchValues(text={"bm25": 1.0}))
+    assert (asked.case, [hit.order for hit in asked.hits]) == ("text_to_image", [3])
 
 
 def test_a_vector_at_hand_does_for_the_picture(memory: Memory) -> None:
