@@ -259,7 +259,8 @@ class RetrievalSettings(Section):
     nameless: Weight = 1 / 3
     """What the query without the names of its speakers adds to the query's vector."""
     spread: Weight = 1.2
-    """How much a round that is found lowers those beside it, for what they would show again; 0: not at all."""
+    """How much a round that is found lowers those beside it, for what they would show again; not where pictures are asked
+    for or with."""
     aggregation: bool = False
     """Whether questions for many things (how many, list, which books) get more rounds, without neighbours."""
     aggregation_k: Positive = 30

@@ -80,8 +80,7 @@ class UserIndex:
             total = standardised(signals, weights)
             candidates = np.logical_or.reduce([signal.scored for signal in signals.values()])
         candidates = self._with_pictures(candidates, route, values)
-        beside = values.neighbours if values.placement == "runs" else 0
-        chosen = choose(total, candidates, k, spread=values.spread, neighbours=beside)
+        chosen = choose(total, candidates, k, spread=_spread(route, values), neighbours=values.neighbours)
         return [Fused(order, score, standings(signals, order)) for order, score in chosen]
 
     def signals(
@@ -190,6 +189,11 @@ class UserIndex:
     def nbytes(self) -> int:
         """Bytes that the vectors hold."""
         return int(self._vectors.nbytes)
+
+
+def _spread(route: Route, values: SearchValues) -> float:
+    """Where a picture is asked for or with, the rounds that hold its like are what answers, side by side or not."""
+    return values.spread if route.case == "text_to_text" and values.placement == "runs" else 0.0
 
 
 def near(held: NDArray[np.bool_], reach: int) -> NDArray[np.bool_]:

@@ -32,7 +32,7 @@ TEXT: Mapping[TextSignal, float] = {
 IMAGE: Mapping[ImageSignal, float] = {"visual": 2.0, "caption-dense": 2.0, "caption-bm25": 1.0}
 LANES: Mapping[Case, Mapping[Lane, float]] = {
     "text_to_text": {"text": 1.0, "image": 0.0},
-    "text_to_image": {"text": 1.0, "image": 0.0},
+    "text_to_image": {"text": 1.0, "image": 1.0},
     "picture_to_text": {"text": 0.3, "image": 1.0},
     "picture_to_image": {"text": 0.0, "image": 1.0},
 }
@@ -47,9 +47,9 @@ class SearchValues:
     asked for, a round stays if it or one so near holds a picture (None: all stay). ``fold_captions``: whether captions are
     text too. ``dates``: whether the words of a round's date are. ``context``: what a neighbour's score adds to a round's
     in the signals of context. ``nameless``: what the query without names of speakers adds to the query's vector.
-    ``spread``: what a chosen round takes from those whose neighbours it shows already. ``aggregation``: whether
-    questions for many things get ``aggregation_k`` rounds without neighbours. ``items``: whether rounds are ranked, or
-    units, each by itself. ``kappa`` and ``pool`` are of reciprocal rank fusion.
+    ``spread``: what a chosen round takes from those whose neighbours it shows already, where text is asked for in words.
+    ``aggregation``: whether questions for many things get ``aggregation_k`` rounds without neighbours. ``items``: whether
+    rounds are ranked, or units, each by itself. ``kappa`` and ``pool`` are of reciprocal rank fusion.
     """
 
     k: int = 12

@@ -101,7 +101,7 @@ def test_every_ablation_answers_every_case(name: str) -> None:
         ("no-routing", set(CASES)),
         ("no-image-rounds", {"text_to_image"}),
         ("image-rounds-0", {"text_to_image"}),
-        ("text-to-image-both", {"text_to_image"}),
+        ("text-to-image-text", {"text_to_image"}),
         ("picture-to-text-no-text", {"picture_to_text"}),
         ("picture-to-text-equal", {"picture_to_text"}),
         ("picture-to-image-text", {"picture_to_image"}),

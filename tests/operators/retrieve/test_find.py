@@ -80,7 +80,7 @@ def signals(finding: Finding) -> set[str]:
     ("text", "show", "case", "taking_part"),
     [
         ("when was the ferry late?", None, "text_to_text", TEXT_ALONE),
-        ("which picture shows the terrier?", None, "text_to_image", TEXT_ALONE),
+        ("which picture shows the terrier?", None, "text_to_image", TEXT_ALONE | {"caption-dense", "caption-bm25"}),
         ("what breed is the terrier?", "dog", "picture_to_text", TEXT_ALONE | {"visual"}),
         ("which picture shows the same terrier?", "dog", "picture_to_image", {"visual"}),
         ("", "dog", "picture_to_text", {"visual"}),
@@ -169,7 +169,7 @@ def test_where_a_picture_is_asked_for_rounds_far_from_one_go(reach: int | None, 
 
 
 def test_all_rounds_stay_where_none_found_is_near_a_picture() -> None:
-    values = replace(ONE, image_rounds=0)
+    values = replace(ONE, image_rounds=0, lanes={"text_to_image": {"text": 1.0, "image": 0.0}})
     assert orders(ask("which picture shows the tax form?", values)) == [7]
     assert orders(ask("which picture shows the tax form and the candles?", values)) == [6]
     unseen = index_of([said("the tax form is due"), said("the ferry")])
