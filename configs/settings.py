@@ -9,11 +9,11 @@ from __future__ import annotations
 import hashlib
 import json
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 from zoneinfo import ZoneInfo
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from operators.errors import SettingsError
 from operators.extract.extraction import Extraction, ExtractorKind, ReaderKind
@@ -209,6 +209,12 @@ class LaneSettings(Section):
     text: Weight
     image: Weight
 
+    @model_validator(mode="after")
+    def _some_lane(self) -> Self:
+        if not self.text and not self.image:
+            raise ValueError("give one lane a weight above 0")
+        return self
+
 
 def _lanes_of(case: Case) -> LaneSettings:
     return LaneSettings(text=LANES[case]["text"], image=LANES[case]["image"])
@@ -249,7 +255,7 @@ class RetrievalSettings(Section):
     lanes: LanesSettings = LanesSettings()
     """Weights of the lanes in each case."""
     image_rounds: NotNegative | None = 1
-    """Where a picture is asked for, rounds further than this from one are left out; null: all stay."""
+    """Where a picture is asked for in words, rounds further than this from one are left out; null: all stay."""
     fold_captions: bool = True
     """Whether captions of pictures are text of their rounds too."""
     dates: bool = True

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
@@ -21,7 +22,6 @@ from operators.retrieve.words import is_function_word
 Encode = Callable[[Sequence[str]], Floats]
 """Texts to unit vectors (n, dim)."""
 
-_WORD = re.compile(r"[\w'\u2019-]+")
 _POSSESSIVE = re.compile(r"['\u2019]s$")
 
 
@@ -79,38 +79,63 @@ def nameless(query: str, names: frozenset[str]) -> str | None:
 
     A speaker's name stands in every other unit of a dialogue of two, and would draw the vector to all of them.
     """
-    parts = {part.casefold() for name in names for part in _WORD.findall(name)}
-    written = _WORD.findall(query)
-    bare = [_POSSESSIVE.sub("", word).casefold() for word in written]
-    if not parts.intersection(bare):
-        return None
-    left = [word for word, plain in zip(written, bare, strict=True) if plain not in parts and not is_function_word(plain)]
-    return " ".join(left) or None
+    parts = {part for name in names for part in name.split()}
+    folded = {part.casefold() for part in parts if not is_function_word(part.casefold())}
+    left: list[str] = []
+    named = False
+    for at, written in enumerate(query.split()):
+        word = _POSSESSIVE.sub("", _bare(written))
+        # A name that is also a word of grammar (Will, May) is one where it is written like one.
+        if word.casefold() in folded or (at > 0 and word in parts):
+            named = True
+        elif word and not is_function_word(word.casefold()):
+            left.append(word)
+    return " ".join(left) if named and left else None
+
+
+def _bare(word: str) -> str:
+    """Without punctuation and symbols around it; vowel signs, which end words of many scripts, stay."""
+    kept = [at for at, letter in enumerate(word) if unicodedata.category(letter)[0] in "LMN"]
+    return word[kept[0] : kept[-1] + 1] if kept else ""
 
 
 def _probes(
     index: UserIndex, query: Query, asked: Route, encode: Encode, anchors: Anchors, values: SearchValues
 ) -> dict[Lane, Probe]:
-    text, caption = query.text.strip(), query.caption
+    said = query.text.strip()
+    text, caption = said, query.caption
     if asked.case == "picture_to_text":
         text = " ".join([text, *list(anchors.keywords(text, query.image, caption))[:MOST_KEYWORDS]]).strip()
-    elif asked.case == "text_to_image" and not asked.counts:
-        caption = anchors.caption(text)
-    if caption and not index.captioned:
+    if caption and not _captions_count(index, asked, values):
         text, caption = f"{text} {caption}".strip(), None
-    given = query.vector if text == query.text.strip() else None
+    if asked.case == "text_to_image" and not asked.counts:
+        caption = anchors.caption(text)
+    vectors = _vectors(text, query.vector if text == said else None, caption, index.told.names, encode, values)
+    words = Probe(text, vectors.get(text))
+    if caption:
+        return {"text": words, "image": Probe(caption, vectors.get(caption), query.picture)}
+    return {"text": words, "image": Probe(picture=query.picture) if query.pictured else words}
+
+
+def _captions_count(index: UserIndex, asked: Route, values: SearchValues) -> bool:
+    """Whether what the query's picture shows can be compared with what stored pictures show; else it is text to look for."""
+    signals = values.image.get("caption-dense", 0.0) > 0 or values.image.get("caption-bm25", 0.0) > 0
+    return signals and index.captioned and values.lanes_of(asked.case).get("image", 0.0) > 0
+
+
+def _vectors(
+    text: str, given: Floats | None, caption: str | None, names: frozenset[str], encode: Encode, values: SearchValues
+) -> dict[str, Floats]:
+    """The vectors (dim,) of the text, its part without names added, and of the caption; ``given``: the text's own."""
     if not _needs_vectors(values):
-        return {"text": Probe(text), "image": Probe(caption or ("" if query.pictured else text), picture=query.picture)}
-    bare = nameless(text, index.told.names) if given is None and values.nameless > 0 else None
-    wanted = [each for each in (text if given is None else None, bare, caption) if each]
+        return {}
+    bare = nameless(text, names) if values.nameless > 0 else None
+    wanted = list(dict.fromkeys(each for each in (text if given is None else None, bare, caption) if each))
     vectors = dict(zip(wanted, encode(wanted), strict=True)) if wanted else {}
     whole = given if given is not None else vectors.get(text)
     if whole is not None and bare:
-        whole = unit_length((whole + np.float32(values.nameless) * vectors[bare])[None])[0]
-    words = Probe(text, whole)
-    if caption:
-        return {"text": words, "image": Probe(caption, vectors[caption], query.picture)}
-    return {"text": words, "image": Probe(picture=query.picture) if query.pictured else words}
+        whole = unit_length((unit_length(whole[None]) + np.float32(values.nameless) * vectors[bare])[0][None])[0]
+    return vectors if whole is None else {**vectors, text: whole}
 
 
 def _needs_vectors(values: SearchValues) -> bool:

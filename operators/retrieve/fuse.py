@@ -62,7 +62,7 @@ def standardised(signals: Mapping[str, Scores], weights: Mapping[str, float]) ->
     for name, signal in signals.items():
         spread = float(signal.values.std())
         # Rounding leaves equal scores a hair apart; that is no difference.
-        if spread > 1e-9 * max(1.0, float(np.abs(signal.values).max())):
+        if spread > 1e-6 * max(1.0, float(np.abs(signal.values).max())):
             total += weights[name] * (signal.values - signal.values.mean()) / spread
     return total
 

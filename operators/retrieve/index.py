@@ -88,19 +88,18 @@ class UserIndex:
     ) -> tuple[dict[str, Scores], dict[str, float]]:
         """Scores of all rounds under each signal that takes part, and its weight: the lane's times its own.
 
-        A lane that has nothing to say leaves the search to the other.
+        Where no lane of the case has anything to say, the text lane is asked.
         """
-        lanes = values.lanes_of(route.case)
-        found = {lane: dict(self._lane(lane, probes.get(lane, Probe()), values)) for lane in LANE_NAMES}
-        active = {lane: lanes.get(lane, 0.0) for lane in found if found[lane]}
-        if not any(active.values()):
-            active = dict.fromkeys(active, 1.0)
         signals: dict[str, Scores] = {}
         weights: dict[str, float] = {}
-        for lane, weight in active.items():
-            own: Mapping[Any, float] = values.text if lane == "text" else values.image
-            for name, scores in found[lane].items() if weight > 0 else ():
-                signals[name], weights[name] = scores, weight * own[name]
+        active = {lane: weight for lane, weight in values.lanes_of(route.case).items() if weight > 0}
+        for lanes in (active, {"text": 1.0}):
+            for lane in LANE_NAMES:
+                own: Mapping[Any, float] = values.text if lane == "text" else values.image
+                for name, scores in self._lane(lane, probes.get(lane, Probe()), values) if lane in lanes else ():
+                    signals[name], weights[name] = scores, lanes[lane] * own[name]
+            if signals:
+                break
         return signals, weights
 
     def _lane(self, lane: Lane, probe: Probe, values: SearchValues) -> Iterator[tuple[str, Scores]]:
@@ -152,7 +151,7 @@ class UserIndex:
         index = self._once(name, lambda: Bm25([words(texts[unit] or "") for unit in np.flatnonzero(units).tolist()]))
         scores = np.zeros(len(units), np.float32)
         scores[units] = index.scores(text)
-        return best_of_round(self.told.orders, scores, scores > 0, self.told.rounds)
+        return best_of_round(self.told.orders, scores, scores > 0, self.told.rounds, otherwise=0.0)
 
     def _lexical(self, fold: bool, dates: bool) -> tuple[Bm25, Bm25]:
         """BM25 of whole rounds, with the words of their dates where asked for, and of whole sessions."""
@@ -193,7 +192,7 @@ class UserIndex:
 
 def _spread(route: Route, values: SearchValues) -> float:
     """Where a picture is asked for or with, the rounds that hold its like are what answers, side by side or not."""
-    return values.spread if route.case == "text_to_text" and values.placement == "runs" else 0.0
+    return values.spread if route.case == "text_to_text" and values.placement in ("runs", "tail") else 0.0
 
 
 def near(held: NDArray[np.bool_], reach: int) -> NDArray[np.bool_]:

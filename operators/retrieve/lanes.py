@@ -35,21 +35,27 @@ def unit_length(vectors: NDArray[Any]) -> Floats:
 
 
 def dense_scores(vectors: Floats, query: Floats) -> Floats:
-    """Cosine of each row (n, dim) of unit length with a query vector (dim,): V-Mem, Eq. 4."""
+    """Cosine of each row (n, dim) of unit length with a query vector (dim,), to six decimals: V-Mem, Eq. 4.
+
+    The last bits of a product depend on the row's place; equal texts are to tie.
+    """
     norm = float(np.linalg.norm(query))
     scores: Floats = vectors @ (query.astype(np.float32) / np.float32(norm or 1.0))
-    return scores
+    return np.round(scores, 6, out=scores)
 
 
-def best_of_round(orders: Orders, scores: NDArray[Any], scored: NDArray[np.bool_], rounds: int) -> Scores:
+def best_of_round(
+    orders: Orders, scores: NDArray[Any], scored: NDArray[np.bool_], rounds: int, *, otherwise: float | None = None
+) -> Scores:
     """A round takes the score of its best unit (V-Mem, Eq. 5); units outside ``scored`` (units,) do not count.
 
-    A round without such a unit takes the lowest score of those that have one.
+    A round without such a unit takes ``otherwise``; without that, the lowest score of those that have one.
     """
     best = np.full(rounds, -np.inf)
     np.maximum.at(best, orders[scored], scores[scored].astype(np.float64))
     found = np.isfinite(best)
-    best[~found] = best[found].min() if found.any() else 0.0
+    lowest = best[found].min() if found.any() else 0.0
+    best[~found] = lowest if otherwise is None else otherwise
     return Scores(best, found)
 
 

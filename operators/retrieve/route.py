@@ -11,29 +11,38 @@ _PICTURES = (
     r"(?:images?|pictures?|photos?|photographs?|pics?|screenshots?|snapshots?|selfies?)\b"
     r"(?!\s+(?:frames?|regions?|albums?|books?|quality|editing|editors?|processing|recognition|generation|shop|studio|shoot)\b)"
 )
-_NO_FACT = (
+_GRAMMAR = (
     r"(?!(?:in|on|of|from|at|to|with|about|by|for|is|are|was|were|be|do|does|did|has|have|had|can|could|will|would|should|"
-    r"the|this|that|these|those|it|out|what|how|who|when|where|why|whether|if|and|or|i|you|we|he|she|they)\b)"
+    r"the|this|that|these|those|it|out|what|how|who|when|where|why|whether|if|and|or|i|you|we|he|she|they|made|took|got|"
+    r"sent|gave|shot|came|went|makes?|takes?|gets?)\b)"
 )
-"""Not a word that would make the picture a place where something is: "what is the name in the picture" asks for a name."""
-_ADJECTIVES = rf"(?:{_NO_FACT}[\w'\u2019-]+\s+){{0,4}}"
+"""Not a word that would make the picture a place where something is, or a thing that something is done to: "what is the name
+in the picture" asks for a name, "what made the picture special" for a fact."""
+_OF_A_KIND = rf"(?:{_GRAMMAR}(?:[\w-]*[^\Ws]|[\w-]*ss)\s+){{0,3}}"
+"""Words that tell the kind; one that ends in s is a verb ("which museum displays pictures") or somebody's."""
+_COUNTED = rf"(?:{_GRAMMAR}[\w'\u2019-]+\s+){{0,4}}"
 _OF_THEM = r"(?:(?:ones?\s+)?of\s+)?(?:(?:the|these|those|all|my|our|your|his|her|their)\s+)*"
 
-_ASKS_WHICH = re.compile(rf"\b(?:(?:which|how\s+many)\s+{_OF_THEM}|what\s+){_ADJECTIVES}{_PICTURES}", re.I)
-_ASKS_AMONG = re.compile(rf"\b(?:among|of|from)\s+{_OF_THEM}{_ADJECTIVES}{_PICTURES}.{{0,80}}\bwhich(?:\s+ones?)?\b", re.I)
+_ASKS_WHICH = re.compile(
+    rf"\b(?:(?:which\s+{_OF_THEM}|what\s+){_OF_A_KIND}|how\s+many\s+{_OF_THEM}{_COUNTED}){_PICTURES}", re.I
+)
+_ASKS_AMONG = re.compile(rf"\b(?:among|of|from)\s+{_OF_THEM}{_COUNTED}{_PICTURES}.{{0,80}}\bwhich(?:\s+ones?)?\b", re.I)
 _ASKS_FOR = re.compile(
-    r"\b(?:search|look|find|retrieve|locate|show|fetch|send|give|get|pull\s+up|bring\s+up|list)\s+"
-    r"(?:(?:me|us|for|up|again|back|all|any|some|every|the|that|those|my|our|your)\s+)*"
-    rf"{_ADJECTIVES}{_PICTURES}",
+    r"(?:^|[.!?;:]\s+)(?:(?:please|kindly|can|could|would|will|you|help|me|now|hi|hey|hello|ok|okay|and|also|then|just)[\s,!]+)*"
+    r"(?:search|look|find|retrieve|locate|show|fetch|send|give|get|pull\s+up|bring\s+up|list)\s+"
+    r"(?:(?:me|us|for|up|again|back|all|any|some|every|the|that|those|my|our|your|a|an)\s+)*"
+    rf"{_COUNTED}{_PICTURES}",
     re.I,
 )
 _COUNTS = re.compile(r"\bhow\s+many\b", re.I)
 _ENUMERATES = re.compile(
-    r"\b(?:list|enumerate|in\s+(?:what|which)\s+ways|what\s+are\s+all|which\s+of\s+the|name\s+all)\b", re.I
+    r"^\W*(?:(?:please|can|could|would|you|now|and)[\s,]+)*(?:list|enumerate|name\s+(?:all|every|the))\b"
+    r"|\bin\s+(?:what|which)\s+ways\b|\bwhat\s+are\s+all\b",
+    re.I,
 )
 _SET_OF_ITEMS = re.compile(
-    r"^\W*(?:what|which)\s+(?:(?:kinds?|types?|sorts?)\s+of\s+)?(?:[\w'\u2019-]+\s+){0,2}(?!(?:does|is|was|has|this|his|its)\b)"
-    r"[a-z]+s\s+(?:has|have|had|do|does|did|are|were)\b",
+    r"^\W*(?:what|which)\s+(?:(?:kinds?|types?|sorts?)\s+of\s+)?(?:[\w'\u2019-]+\s+){0,2}"
+    r"[a-z]+(?<!ss)(?<!us)(?<!is)(?<!does)(?<!was)(?<!has)(?<=s)\s+(?:has|have|had|do|does|did|are|were)\b",
     re.I,
 )
 

@@ -42,14 +42,15 @@ LANES: Mapping[Case, Mapping[Lane, float]] = {
 class SearchValues:
     """The defaults are what ``mnemosaic evaluate retrieval`` found best: see BENCHMARKS.md.
 
-    ``text`` and ``image``: the signals of each lane that take part, and their weights. ``lanes``: the weight of each lane
-    in each case of routing; without ``routing`` both lanes answer whatever is asked. ``image_rounds``: where a picture is
-    asked for, a round stays if it or one so near holds a picture (None: all stay). ``fold_captions``: whether captions are
-    text too. ``dates``: whether the words of a round's date are. ``context``: what a neighbour's score adds to a round's
-    in the signals of context. ``nameless``: what the query without names of speakers adds to the query's vector.
-    ``spread``: what a chosen round takes from those whose neighbours it shows already, where text is asked for in words.
-    ``aggregation``: whether questions for many things get ``aggregation_k`` rounds without neighbours. ``items``: whether
-    rounds are ranked, or units, each by itself. ``kappa`` and ``pool`` are of reciprocal rank fusion.
+    ``text`` and ``image``: the signals of each lane that take part, and their weights. ``lanes``: the weight of each
+    lane in each case of routing; without ``routing`` both lanes answer whatever is asked.``image_rounds``: where a
+    picture is asked for in words, a round stays if it or one so near holds a picture (None: all stay).
+    ``fold_captions``: whether captions are text too. ``dates``: whether the words of a round's date are. ``context``:
+    what a neighbour's score adds to a round's in the signals of context. ``nameless``: what the query without names of
+    speakers adds to the query's vector. ``spread``: what a chosen round takes from those whose neighbours it shows
+    already, where text is asked for in words. ``aggregation``: whether questions for many things get ``aggregation_k``
+    rounds without neighbours. ``items``: whether rounds are ranked, or units, each by itself. ``kappa`` and ``pool`` are
+    of reciprocal rank fusion.
     """
 
     k: int = 12
@@ -83,6 +84,13 @@ class SearchValues:
         _require_signals("image", dict(self.image), IMAGE_SIGNALS)
         if not any(weight > 0 for weight in self.text.values()):
             raise UsageError(f"text must give some signal a weight above 0: {', '.join(TEXT_SIGNALS)}")
+        for name in ("context", "nameless", "spread"):
+            _require_weight(name, getattr(self, name))
+        for case, lanes in self.lanes.items():
+            _require_lanes(case, lanes)
+        for name in ("routing", "fold_captions", "dates", "aggregation"):
+            if not isinstance(getattr(self, name), bool):
+                raise UsageError(f"{name} must be true or false, not {getattr(self, name)!r}")
         for name, given, known in (
             ("placement", self.placement, get_args(Placement)),
             ("fusion", self.fusion, get_args(Fusion)),
@@ -106,5 +114,22 @@ def _require_signals(lane: str, given: Mapping[Any, float], known: tuple[str, ..
     if unknown:
         raise UsageError(f"the {lane} lane has no signal {unknown[0]!r}; it has {', '.join(known)}")
     for name, weight in given.items():
-        if isinstance(weight, bool) or not isinstance(weight, int | float) or not 0 <= weight < float("inf"):
-            raise UsageError(f"the weight of {name} must be a number of at least 0, not {weight!r}")
+        _require_weight(f"the weight of {name}", weight)
+
+
+def _require_lanes(case: str, lanes: Mapping[Any, float]) -> None:
+    if case not in CASES:
+        raise UsageError(f"there is no case {case!r}; there are {', '.join(CASES)}")
+    if set(lanes) != set(LANE_NAMES):
+        raise UsageError(
+            f"lanes.{case} must give the weights of {' and '.join(LANE_NAMES)}, not of {', '.join(map(str, lanes))}"
+        )
+    for lane, weight in lanes.items():
+        _require_weight(f"lanes.{case}.{lane}", weight)
+    if not any(lanes.values()):
+        raise UsageError(f"lanes.{case} must give some lane a weight above 0")
+
+
+def _require_weight(name: str, weight: object) -> None:
+    if isinstance(weight, bool) or not isinstance(weight, int | float) or not 0 <= weight < float("inf"):
+        raise UsageError(f"{name} must be a number of at least 0, not {weight!r}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from dialogues import STUB, Said, index_of, picture, said
 from operators.errors import UsageError
 from operators.retrieve.anchors import Anchors, NoAnchors
 from operators.retrieve.find import Finding, Query, find, nameless
+from operators.retrieve.fuse import Fused
 from operators.retrieve.index import UserIndex
 from operators.retrieve.lanes import Floats, unit_length
 from operators.retrieve.values import IMAGE, TEXT, SearchValues
@@ -344,3 +346,70 @@ def test_the_vector_at_hand_is_used() -> None:
     plain = ask("he barks at the ferry", values)
     assert [hit.order for hit in plain.hits] == orders(found)
     assert np.allclose([hit.score for hit in plain.hits], [hit.score for hit in found.hits])
+
+
+# --- what once went wrong -------------------------------------------------------------------------------------------
+
+DENSE = SearchValues(text={"dense": 1.0}, image={}, spread=0.0)
+
+
+def hits(history: list[Said], text: str, values: SearchValues, anchors: Anchors | None = None, **given: Any) -> list[Fused]:
+    return find(index_of(history), Query(text, **given), STUB.encode, anchors or NoAnchors(), values).hits
+
+
+@pytest.mark.parametrize("values", [SearchValues(spread=0.0), DENSE, replace(DENSE, fusion="reciprocal-rank")])
+def test_equal_rounds_tie_whatever_the_last_bits_of_their_cosines(values: SearchValues) -> None:
+    assert [hit.order for hit in hits([said("ok")] * 3, "thanks a lot", values)] == [0, 1, 2]
+
+
+def test_a_word_that_one_unit_alone_has_counts() -> None:
+    history = [said("the ferry was late"), said("a terrier"), said("it was cold")]
+    words = replace(DENSE, text={"dense": 1.0, "bm25": 5.0})
+    plain, found = (hits(history, "terrier barks", values) for values in (DENSE, words))
+    assert found[0].order == 1
+    assert found[0].score > plain[0].score + 1
+
+
+def test_a_caption_that_one_picture_alone_has_counts() -> None:
+    history = [said("x", ("dog", "a brown terrier")), said("y", ("lake", "calm water")), said("z", ("cake", "candles"))]
+    lanes = {"picture_to_text": {"text": 0.0, "image": 1.0}}
+    values = SearchValues(lanes=lanes, image={"caption-bm25": 5.0, "visual": 1.0})  # type: ignore[arg-type]
+    assert hits(history, "", values, caption="terrier", picture=picture("lake"))[0].order == 0
+
+
+def test_a_hypothetical_caption_is_never_the_text_lanes() -> None:
+    values = SearchValues(text={"bm25": 1.0}, image_rounds=None)
+    history = [said("candles"), said("the ferry", ("lake", None))]
+    found = hits(history, "which picture shows the ferry?", values, Fake(title="candles"))
+    assert [hit.order for hit in found] == [1]
+
+
+def test_a_caption_is_text_where_the_image_lane_has_no_caption_signals() -> None:
+    history = [said("x", ("dog", "a brown terrier")), said("y")]
+    assert hits(history, "", SearchValues(image={}), caption="terrier")[0].order == 0
+
+
+@pytest.mark.parametrize(
+    ("query", "names", "left"),
+    [
+        ("मीरा ने कल दवाई ली", {"मीरा"}, "ने कल दवाई ली"),
+        ("when will the ferry leave?", {"Will"}, None),
+        ("when did Will take the ferry?", {"Will"}, "take ferry"),
+        ("What is Ana's dog?", {"Ana Costa"}, "dog"),
+        ("who is Ana?", {"Ana"}, None),
+    ],
+)
+def test_the_query_without_names(query: str, names: set[str], left: str | None) -> None:
+    assert nameless(query, frozenset(names)) == left
+
+
+def test_a_vector_at_hand_finds_as_the_query_does() -> None:
+    history = [said("the ferry was late", speaker="Ana"), said("a terrier", speaker="Ben")]
+    query = "when did Ana see the ferry?"
+    alone, given = hits(history, query, DENSE), hits(history, query, DENSE, vector=STUB.encode([query])[0])
+    assert [hit.score for hit in alone] == pytest.approx([hit.score for hit in given])
+
+
+def test_a_lane_that_routing_turned_off_stays_off() -> None:
+    history = [said("x", ("dog", "a brown terrier")), said("y", ("lake", "calm water"))]
+    assert hits(history, "zzz", SearchValues(text={"bm25-round": 1.0})) == []

@@ -162,3 +162,25 @@ def test_any_text_has_a_case_that_fits_what_comes_with_it(query: str, picture: b
 @pytest.mark.parametrize("piece", ["which of the ", "find me the ", "what a-", "of these ", "list " * 3, "which\u2019s "])
 def test_long_queries_are_routed_in_no_time(piece: str) -> None:
     route(piece * 20_000, picture=False)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "When did I send the photos of the cake?", "Where did Ana get her pictures framed?", "Who should I send photos to?",
+        "Did Ben ever get a picture of the owl?", "Why did I look for pictures of the harbour?",
+        "What website did I find the image on?", "What app did I use to give the photo a border?",
+        "What camera takes good pictures?", "What made Ana's picture special?", "Which museum displays pictures?",
+        "Which painter made the picture?", "find out what the picture shows", "which photo album did I buy?",
+    ],
+)  # fmt: skip
+def test_facts_about_pictures_are_text(query: str) -> None:
+    assert not asks_for_picture(query)
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["What illness has Ben had?", "What bus does Ana take?", "Where is the shopping list?", "What class did I take?"],
+)
+def test_one_thing_is_no_set(query: str) -> None:
+    assert not aggregates(query)

@@ -62,3 +62,16 @@ def test_a_case_has_its_own_lanes_and_those_left_out_the_defaults() -> None:
 
 def test_without_routing_both_lanes_count_alike_in_every_case() -> None:
     assert all(SearchValues(routing=False).lanes_of(case) == {"text": 1.0, "image": 1.0} for case in CASES)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"lanes": {"text_to_txt": {"text": 1.0, "image": 0.0}}}, {"lanes": {"text_to_text": {"text": -1.0, "image": 0.0}}},
+        {"lanes": {"text_to_text": {"txt": 1.0}}}, {"lanes": {"text_to_text": {"text": 0.0, "image": 0.0}}},
+        {"spread": -1.0}, {"context": float("nan")}, {"nameless": -3.0}, {"routing": "no"}, {"dates": 1},
+    ],
+)  # fmt: skip
+def test_weights_lanes_and_switches_out_of_range_are_refused(change: dict[str, Any]) -> None:
+    with pytest.raises(UsageError):
+        SearchValues(**change).check()
