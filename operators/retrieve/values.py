@@ -43,7 +43,7 @@ class SearchValues:
     """The defaults are what ``mnemosaic evaluate retrieval`` found best: see BENCHMARKS.md.
 
     ``text`` and ``image``: the signals of each lane that take part, and their weights. ``lanes``: the weight of each
-    lane in each case of routing; without ``routing`` both lanes answer whatever is asked.``image_rounds``: where a
+    lane in each case of routing; without ``routing`` both lanes answer whatever is asked. ``image_rounds``: where a
     picture is asked for in words, a round stays if it or one so near holds a picture (None: all stay).
     ``fold_captions``: whether captions are text too. ``dates``: whether the words of a round's date are. ``context``:
     what a neighbour's score adds to a round's in the signals of context. ``nameless``: what the query without names of
