@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,11 +19,11 @@ def choose(
     ``spread`` times the part of what it would show around itself that is shown already. ``scores`` (rounds,).
     """
     left = np.where(candidates, scores, -np.inf)
-    reach = 2 * neighbours
+    reach = 2 * min(neighbours, len(left))
     if spread <= 0 or reach <= 0:
         best_first = np.lexsort((np.arange(len(left)), -left))[:k]
         return [(int(place), float(left[place])) for place in best_first if np.isfinite(left[place])]
-    shares = [spread * (reach + 1 - abs(distance)) / reach for distance in range(-reach, reach + 1)]
+    shares = spread * (reach + 1 - np.abs(np.arange(-reach, reach + 1))) / reach
     chosen: list[tuple[int, float]] = []
     while len(chosen) < min(k, len(left)) and np.isfinite(left[best := int(np.argmax(left))]):
         chosen.append((best, float(left[best])))
@@ -38,15 +38,13 @@ def runs_of(orders: Iterable[int], neighbours: int, rounds: int) -> list[list[in
 
     ``rounds``: how many the user has; orders count from 0. Neighbours come on top and never push out a round.
     """
-    wanted: set[int] = set()
-    for order in orders:
-        wanted.update(range(max(order - neighbours, 0), min(order + neighbours + 1, rounds)))
     runs: list[list[int]] = []
-    for order in sorted(wanted):
-        if runs and runs[-1][-1] == order - 1:
-            runs[-1].append(order)
+    for order in sorted(orders):
+        first, end = max(order - neighbours, 0), min(order + neighbours + 1, rounds)
+        if runs and runs[-1][-1] >= first - 1:
+            runs[-1].extend(range(runs[-1][-1] + 1, end))
         else:
-            runs.append([order])
+            runs.append(list(range(first, end)))
     return runs
 
 
@@ -62,12 +60,19 @@ def place(orders: Sequence[int], neighbours: int, rounds: int, placement: Placem
     if placement == "none":
         return list(orders), runs_of(orders, 0, rounds)
     if placement == "tail":
-        beside = [order for run in runs_of(orders, neighbours, rounds) for order in run if order not in set(orders)]
+        found = set(orders)
+        beside = [order for run in runs_of(orders, neighbours, rounds) for order in run if order not in found]
         return list(orders), [[order] for order in (*orders, *beside)]
-    mixed = list(dict.fromkeys(near for order in orders for near in _around(order, neighbours, rounds)))[: len(orders)]
-    return [order for order in orders if order in set(mixed)], [[order] for order in mixed]
+    mixed: dict[int, None] = {}
+    for near in (near for order in orders for near in _around(order, neighbours, rounds)):
+        if len(mixed) == len(orders):
+            break
+        mixed[near] = None
+    return [order for order in orders if order in mixed], [[order] for order in mixed]
 
 
-def _around(order: int, neighbours: int, rounds: int) -> list[int]:
-    near = [order + step for distance in range(1, neighbours + 1) for step in (-distance, distance)]
-    return [order, *(other for other in near if 0 <= other < rounds)]
+def _around(order: int, neighbours: int, rounds: int) -> Iterator[int]:
+    """The round and its neighbours, the nearest first."""
+    yield order
+    for distance in range(1, min(neighbours, rounds) + 1):
+        yield from (near for near in (order - distance, order + distance) if 0 <= near < rounds)

@@ -45,7 +45,7 @@ class Query:
         """UsageError where there is nothing to look for."""
         if not isinstance(self.text, str) or not (self.text.strip() or self.pictured):
             raise UsageError("the query is blank: say what to look for, or give a picture")
-        if self.caption is not None and not self.caption.strip():
+        if self.caption is not None and not (isinstance(self.caption, str) and self.caption.strip()):
             raise UsageError("the caption is blank: say what the picture shows, or leave it out")
 
 
@@ -71,7 +71,8 @@ def find(index: UserIndex, query: Query, encode: Encode, anchors: Anchors, value
         first.setdefault(hit.order, hit)
     hits = list(first.values())
     kept, runs = place([hit.order for hit in hits], shown.neighbours, index.told.rounds, values.placement)
-    return Finding(asked, [hit for hit in hits if hit.order in set(kept)], runs)
+    shown_orders = set(kept)
+    return Finding(asked, [hit for hit in hits if hit.order in shown_orders], runs)
 
 
 def nameless(query: str, names: frozenset[str]) -> str | None:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from operators.records import IMAGES, KIND, MEDIA, OFFSET, ORDER, SESSION, SPEAKER, TIME
+from operators.records import IMAGES, KIND, MEDIA, OFFSET, ORDER, SESSION, SPEAKER, TIME, local_day
 
 _MONTHS = (
     "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December",
@@ -67,7 +67,7 @@ def date_words(time: datetime | None, offset_minutes: int | None) -> str:
     """A round's day as people write it, by its writer's clock: ``8 May 2023 Monday``; blank where it is not known."""
     if time is None:
         return ""
-    local = time + timedelta(minutes=offset_minutes or 0)
+    local = local_day(time, offset_minutes)
     return f"{local.day} {_MONTHS[local.month - 1]} {local.year} {_DAYS[local.weekday()]}"
 
 

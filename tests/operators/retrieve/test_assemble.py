@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from time import perf_counter
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -10,6 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from operators.retrieve.assemble import choose, place, runs_of
+from operators.retrieve.values import Placement
+
+PLACEMENTS: tuple[Placement, ...] = get_args(Placement)
 
 
 @settings(deadline=None)
@@ -78,3 +83,20 @@ def around(orders: list[int], rounds: int) -> set[int]:
 def test_tail_puts_neighbours_last() -> None:
     assert place([5, 2], 1, 9, "tail") == ([5, 2], [[5], [2], [1], [3], [4], [6]])
     assert place([5, 2], 1, 9, "interleave") == ([5], [[5], [4]])
+
+
+@pytest.mark.parametrize("placement", ["runs", "tail", "interleave"])
+def test_more_neighbours_than_there_are_rounds_are_all_rounds(placement: Placement) -> None:
+    """However many are asked for, what is made of them is bounded by the history."""
+    assert place([5, 2], 10**12, 9, placement) == place([5, 2], 9, 9, placement)
+    scores = np.arange(9.0)
+    every = np.ones(9, np.bool_)
+    assert choose(scores, every, 9, spread=1.2, neighbours=10**12) == choose(scores, every, 9, spread=1.2, neighbours=9)
+
+
+def test_all_rounds_of_a_long_history_with_wide_runs_are_placed_at_once() -> None:
+    orders = list(range(0, 20_000, 2))
+    for placement in PLACEMENTS:
+        began = perf_counter()
+        place(orders, 10_000, 20_000, placement)
+        assert perf_counter() - began < 2.0, placement

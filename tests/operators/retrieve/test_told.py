@@ -25,6 +25,8 @@ MAY = datetime(2023, 5, 8, 23, 30, tzinfo=UTC)
         (MAY, -24 * 60, "7 May 2023 Sunday"),
         (datetime(2024, 1, 1, 0, 10, tzinfo=UTC), -11, "31 December 2023 Sunday"),
         (datetime(2024, 2, 29, tzinfo=UTC), None, "29 February 2024 Thursday"),
+        (datetime.max.replace(tzinfo=UTC), 14 * 60, "31 December 9999 Friday"),
+        (datetime.min.replace(tzinfo=UTC), -12 * 60, "1 January 1 Monday"),
         (None, None, ""),
         (None, 60, ""),
     ],
