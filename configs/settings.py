@@ -24,6 +24,7 @@ from operators.retrieve.values import (
     CASES,
     IMAGE,
     LANES,
+    MOST_WEIGHT,
     TEXT,
     Case,
     Fusion,
@@ -200,7 +201,7 @@ class HierarchySettings(Section):
         return HierarchyValues(**self.model_dump(exclude={"weight", "least"}))
 
 
-Weight = Annotated[float, Field(ge=0.0, allow_inf_nan=False)]
+Weight = Annotated[float, Field(ge=0.0, le=MOST_WEIGHT, allow_inf_nan=False)]
 
 
 class LaneSettings(Section):

@@ -46,6 +46,8 @@ class ImageQueries:
         """The vector as it is; UsageError for one that the store's cannot be compared with."""
         if vector.shape != (self.dim,):
             raise UsageError(f"the picture's vector has shape {vector.shape}, the store's have ({self.dim},)")
+        if not np.isfinite(vector).all():
+            raise UsageError("the picture's vector holds numbers that are not finite")
         return vector
 
     def require(self, store: str) -> None:

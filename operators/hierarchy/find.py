@@ -193,6 +193,8 @@ class UserHierarchy:
         dim = self._vectors.shape[1]
         if vector.shape != (dim,):
             raise UsageError(f"the query's vector has shape {vector.shape}, the store's have ({dim},)")
+        if not np.isfinite(vector).all():
+            raise UsageError("the query's vector holds numbers that are not finite")
         cosines: Floats = self._vectors @ unit_length(vector.reshape(1, -1))[0]
         overlaps = np.zeros(len(cosines), np.float32)
         for word, value in self._worth(query).items():

@@ -63,6 +63,8 @@ class Opened:
         dim = self.data.vectors.shape[1]
         if vector is not None and vector.shape != (dim,):
             raise UsageError(f"the query's vector has shape {vector.shape}, the store's have ({dim},)")
+        if vector is not None and not np.isfinite(vector).all():
+            raise UsageError("the query's vector holds numbers that are not finite")
 
     @property
     def index(self) -> UserIndex:

@@ -21,6 +21,9 @@ LANE_NAMES: tuple[Lane, ...] = get_args(Lane)
 TEXT_SIGNALS: tuple[TextSignal, ...] = get_args(TextSignal)
 IMAGE_SIGNALS: tuple[ImageSignal, ...] = get_args(ImageSignal)
 
+MOST_WEIGHT = 1_000_000
+"""Beyond it a sum of squares could overflow."""
+
 TEXT: Mapping[TextSignal, float] = {
     "dense": 2.0,
     "dense-context": 1.0,
@@ -131,5 +134,5 @@ def _require_lanes(case: str, lanes: Mapping[Any, float]) -> None:
 
 
 def _require_weight(name: str, weight: object) -> None:
-    if isinstance(weight, bool) or not isinstance(weight, int | float) or not 0 <= weight < float("inf"):
-        raise UsageError(f"{name} must be a number of at least 0, not {weight!r}")
+    if isinstance(weight, bool) or not isinstance(weight, int | float) or not 0 <= weight <= MOST_WEIGHT:
+        raise UsageError(f"{name} must be a number of at least 0 and at most {MOST_WEIGHT:,}, not {weight!r}")

@@ -210,6 +210,8 @@ def test_signals_can_be_switched_off_and_a_vector_given(uri: str) -> None:
     assert given.hits[0].order == 4
     with pytest.raises(UsageError, match="shape"):
         memory.search("mira", "x", vector=vector[:3])
+    with pytest.raises(UsageError, match="not finite"):
+        memory.search("mira", "x", vector=vector * np.float32(np.nan))
 
 
 def test_a_picture_without_caption_is_never_found_by_itself(uri: str) -> None:

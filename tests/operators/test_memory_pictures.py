@@ -189,6 +189,7 @@ def test_a_vector_at_hand_does_for_the_picture(memory: Memory) -> None:
         ({"image": b"no picture"}, "PNG, JPEG"),
         ({"image": drawn("dog")[:200]}, "picture-broken"),
         ({"image_vector": np.ones(3, np.float32)}, r"shape \(3,\)"),
+        ({"image_vector": np.full(49, np.nan, np.float32)}, "not finite"),
         ({}, "the query is blank"),
     ],
 )

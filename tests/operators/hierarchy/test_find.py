@@ -138,6 +138,12 @@ def test_a_vector_of_another_encoder_is_refused(story: UserHierarchy) -> None:
         story.match("tomatoes", np.ones(3, np.float32))
 
 
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_a_vector_without_direction_locates_nothing_and_is_refused(story: UserHierarchy, value: float) -> None:
+    with pytest.raises(UsageError, match="not finite"):
+        story.locate("the hospital", np.full(384, value, np.float32))
+
+
 def test_a_history_that_says_nothing_can_be_asked() -> None:
     silent = opened([a_round(0, "", captions=[None], time=BEGINS)])
     assert located(silent, "when I went to the hospital") == []

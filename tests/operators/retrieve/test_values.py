@@ -32,6 +32,7 @@ def test_the_defaults_are_in_range() -> None:
         ({"image": {"dense": 1.0}}, "the image lane has no signal 'dense'"),
         *(({"text": {"dense": weight}}, "the weight of dense must be a number of at least 0")
           for weight in (-1.0, float("nan"), float("inf"), True, "1", None)),
+        ({"context": 1e308}, "context must be a number of at least 0 and at most 1,000,000"),
         ({"image": {"visual": -0.5}}, "the weight of visual must be a number of at least 0"),
     ],
 )  # fmt: skip
