@@ -19,7 +19,7 @@ $(STAMP): requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "setup needs Python 3.11 or newer; '$(PYTHON)' is $$($(PYTHON) -V) (try: make setup PYTHON=python3.11)" >&2; exit 1; }
 	@rm -f $(STAMP)
 	@$(PYTHON) -m venv $(VENV) || { echo "setup could not make a virtual environment; on Debian and Ubuntu: apt-get install python3-venv" >&2; exit 1; }
-	@echo "setup: installing 1.4 GB of packages into $(VENV), which takes minutes" >&2
+	@echo "setup: installing 1.6 GB of packages into $(VENV), which takes minutes and shows nothing" >&2
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -r requirements.lock
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
 	@$(BIN)/python -m pip check --disable-pip-version-check

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from jobs.evaluate.ablations import ABLATIONS
 from jobs.evaluate.recall import METRICS
 from jobs.evaluate.run import Asked, Evaluation
 from jobs.evaluate.statistics import RESAMPLES, SEED, Floats, bootstrap_interval, sign_flip_p
@@ -221,10 +222,15 @@ def _name(uri: str) -> str:
 
 
 def write_report(evaluation: Evaluation, report: Mapping[str, Any], folder: Path) -> None:
-    """All files of the report; of further configurations ``predictions-NAME.jsonl``. OSError where it cannot be written."""
+    """All files of the report; of further configurations ``predictions-NAME.jsonl``. OSError where it cannot be written.
+
+    Predictions of an earlier report in the folder go: beside this one they would seem to be of it.
+    """
     from jobs.evaluate.plot import draw
 
     folder.mkdir(parents=True, exist_ok=True)
+    for name in ABLATIONS:
+        (folder / f"predictions-{name}.jsonl").unlink(missing_ok=True)
     text = json.dumps(report, indent=2, ensure_ascii=False, allow_nan=False)
     (folder / REPORT).write_text(text + "\n", encoding="utf-8")
     (folder / TABLE).write_text(markdown(report), encoding="utf-8")
