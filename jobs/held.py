@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from operators.records import (
     ATTRIBUTE,
@@ -68,6 +70,29 @@ STALE = "stale"
 """In the place of the digest of tables that are kept though their user's data are others now."""
 
 
+def runs_of(table: pa.Table) -> list[tuple[Scope, int, int]]:
+    """Of each run of rows of one user: whose, where it begins, and how many they are."""
+    if not len(table):
+        return []
+    owners = [table[name].combine_chunks() for name in (TENANT, USER)]
+    other = [pc.not_equal(column[1:], column[:-1]).to_numpy(zero_copy_only=False) for column in owners]
+    begins = np.concatenate([[0], np.flatnonzero(other[0] | other[1]) + 1])
+    rows = np.diff(begins, append=len(table))
+    tenants, users = (column.take(pa.array(begins)).to_pylist() for column in owners)
+    return list(zip(zip(tenants, users, strict=True), begins.tolist(), rows.tolist(), strict=True))
+
+
+def side_by_side(runs: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Runs of rows (where each begins, and how many they are) that rise; those without a gap between them as one."""
+    found: list[tuple[int, int]] = []
+    for begin, rows in runs:
+        if found and sum(found[-1]) == begin:
+            found[-1] = (found[-1][0], found[-1][1] + rows)
+        else:
+            found.append((begin, rows))
+    return found
+
+
 class Ranges:
     """Rows of a table that is sorted by tenant and user, by whose they are."""
 
@@ -76,9 +101,7 @@ class Ranges:
 
     @cached_property
     def _at(self) -> dict[Scope, tuple[int, int]]:
-        owners = pl.DataFrame(pl.from_arrow(self._table.select([TENANT, USER])))
-        runs = owners.with_row_index("at").group_by([TENANT, USER]).agg(pl.col("at").min(), pl.len())
-        return {(tenant, user): (at, rows) for tenant, user, at, rows in runs.iter_rows()}
+        return {scope: (begin, rows) for scope, begin, rows in runs_of(self._table)}
 
     def of(self, scope: Scope) -> pa.Table:
         """The rows of one user."""
@@ -90,13 +113,7 @@ class Ranges:
 
     def places(self, scopes: Collection[Scope]) -> list[tuple[int, int]]:
         """Where those of some users begin, and how many they are, in order; what stands side by side is one."""
-        runs: list[tuple[int, int]] = []
-        for begin, rows in sorted(self._at[scope] for scope in scopes if scope in self._at):
-            if runs and sum(runs[-1]) == begin:
-                runs[-1] = (runs[-1][0], runs[-1][1] + rows)
-            else:
-                runs.append((begin, rows))
-        return runs
+        return side_by_side(sorted(self._at[scope] for scope in scopes if scope in self._at))
 
     def of_all(self, scopes: Collection[Scope]) -> pa.Table:
         """The rows of some users, in order."""
@@ -171,9 +188,10 @@ class Held:
 
 def of_scopes(table: pa.Table, scopes: Collection[Scope]) -> pa.Table:
     """The rows of some users."""
-    owners = zip(table[TENANT].to_pylist(), table[USER].to_pylist(), strict=True)
-    theirs = [owner in scopes for owner in owners]
-    return table if all(theirs) else table.filter(pa.array(theirs, pa.bool_()))
+    runs = side_by_side((begin, rows) for scope, begin, rows in runs_of(table) if scope in scopes)
+    if runs == [(0, len(table))]:
+        return table
+    return pa.concat_tables([table.slice(0, 0), *(table.slice(*run) for run in runs)])
 
 
 def told_of(users: pa.Table, corrections: pa.Table, extraction: str) -> dict[Scope, str]:

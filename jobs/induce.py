@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Callable, Collection, Mapping, Sequence, Set
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,7 @@ from jobs.held import (
     told_of,
     way_of,
 )
-from jobs.packing import Writer, joined, tables_of
+from jobs.packing import Writer, joined, tables_of, together
 from jobs.schema_rows import as_shared, change_row, schema_of, schema_row
 from jobs.source import ROUND_COLUMNS, Source, of_known_rounds
 from operators.encode.text import TextEncoder
@@ -197,13 +198,15 @@ def _induced(
     told = [row for each in made for row in each.changes]
     counts, _ = joined(of_scopes(held.table(COUNTS_FILE), plan.known - plan.counted), parts.counted)
     changes, _ = joined(of_scopes(held.table(CHANGES_FILE), plan.known), pa.Table.from_pylist(told, SCHEMA_CHANGES))
-    files = {
-        TABLES_FILE: writer.table(TABLES_FILE, "tables", tables, TABLES),
-        PACK_FILE: writer.pack(tables, pack),
-        COUNTS_FILE: writer.table(COUNTS_FILE, "counts", counts, COUNTS),
-        CHANGES_FILE: writer.table(CHANGES_FILE, "schema-changes", changes, SCHEMA_CHANGES),
-        CORRECTIONS_FILE: writer.table(CORRECTIONS_FILE, "corrections", corrections, CORRECTIONS),
-    }
+    files = together(
+        {
+            TABLES_FILE: partial(writer.table, TABLES_FILE, "tables", tables, TABLES),
+            PACK_FILE: partial(writer.pack, tables, pack),
+            COUNTS_FILE: partial(writer.table, COUNTS_FILE, "counts", counts, COUNTS),
+            CHANGES_FILE: partial(writer.table, CHANGES_FILE, "schema-changes", changes, SCHEMA_CHANGES),
+            CORRECTIONS_FILE: partial(writer.table, CORRECTIONS_FILE, "corrections", corrections, CORRECTIONS),
+        }
+    )
     return InducedBucket(files, _others(plan, rows), told)
 
 
@@ -244,11 +247,8 @@ def _plan(source: Source, corrections: pa.Table, held: Held, how: Inducing, only
     due = others if how.as_held else others | otherwise
     due = due if only is None else due & set(only)
     counted = due | others
-    if whole is None:
-        observed = source.observations(counted)
-        seen = observed_of(observed)
-    else:
-        observed = Ranges(whole).of_all(counted)
+    observed = source.observations_of(counted)
+    seen = observed_of(observed) if whole is None else seen
     digests = {}
     for scope, half in told.items():
         way = way_of(before[scope]) if how.as_held and scope in before else ways[scope[0]]

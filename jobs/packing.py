@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import polars as pl
 import pyarrow as pa
 
-from jobs.held import Held
-from operators.records import TABLES, TENANT, USER
+from jobs.held import Held, runs_of
+from operators.records import TABLES
 from operators.store.manifest import PACK_FILE, TABLES_FILE, DataFile
 from operators.store.objects import ObjectStore
 from operators.store.tables import write_pack, write_table
@@ -21,10 +21,17 @@ def joined(kept: pa.Table, fresh: pa.Table) -> tuple[pa.Table, list[int]]:
     """Rows that stay and new ones by tenant and user, those of one user as they stand; and which row each was."""
     if not len(fresh):
         return kept, list(range(len(kept)))
-    both = pa.concat_tables([kept, fresh])
-    frame = pl.DataFrame(pl.from_arrow(both.select([TENANT, USER]))).with_row_index("at")
-    order = frame.sort([TENANT, USER, "at"])["at"]
-    return both.take(order.to_arrow()).combine_chunks(), order.to_list()
+    both, offset = (kept, fresh), (0, len(kept))
+    runs = [(*run, which) for which, table in enumerate(both) for run in runs_of(table)]
+    parts: list[list[int]] = []  # of which table, from where, to where: what stands side by side is one
+    for _, begin, rows, which in sorted(runs, key=lambda run: (run[0], run[3], run[1])):
+        if parts and parts[-1][0] == which and parts[-1][2] == begin:
+            parts[-1][2] += rows
+        else:
+            parts.append([which, begin, begin + rows])
+    order = [offset[which] + at for which, begin, end in parts for at in range(begin, end)]
+    table = pa.concat_tables([both[which].slice(begin, end - begin) for which, begin, end in parts])
+    return table.combine_chunks(), order
 
 
 def tables_of(
@@ -81,3 +88,13 @@ class Writer:
             return self.held.base.files[PACK_FILE]
         file, _ = write_pack(self.objects, f"{self.home}/tables.pack", parts)  # type: ignore[arg-type]
         return replace(file, rows=len(tables))  # the tables, however many parts they are written in
+
+
+def together(writing: Mapping[str, Callable[[], DataFile]]) -> dict[str, DataFile]:
+    """The files that are written, each by a thread: a disk or a network that settles one settles others meanwhile.
+
+    All are as durable as each is when its writing returns. What the first of them raises is raised when all have ended.
+    """
+    with ThreadPoolExecutor(len(writing)) as threads:
+        files = {dataset: threads.submit(write) for dataset, write in writing.items()}
+    return {dataset: file.result() for dataset, file in files.items()}

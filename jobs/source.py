@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import partial
 
 import pyarrow as pa
 
@@ -22,9 +22,9 @@ from operators.records import (
     TIME,
     USER,
 )
-from operators.store.manifest import CORRECTIONS_FILE, OBSERVATIONS_FILE, ROUNDS_FILE, USERS_FILE, BucketFiles, DataFile
+from operators.store.manifest import CORRECTIONS_FILE, OBSERVATIONS_FILE, ROUNDS_FILE, USERS_FILE, BucketFiles
 from operators.store.objects import ObjectStore
-from operators.store.tables import read_runs, read_table
+from operators.store.tables import read_near, read_table
 
 ROUND_COLUMNS = [ORDER, SESSION, ROUND, TIME, OFFSET, PRECISION]
 """What tables tell of a round."""
@@ -36,24 +36,30 @@ _OBSERVED = [TENANT, USER, *TELLING, BOX]
 class Source:
     """What a bucket's tables are made of: its rounds, users and observations, and what people set right.
 
-    ``rounds`` may be what reads them, ``observations`` what reads those of some users. Of users whose digest is the one
-    that their tables were made of nothing is read then: an extraction finds the same in the same rounds, and where it finds
-    anything else tables are made beside the observations, which were at hand.
+    ``rounds`` and ``observations`` may be what reads those of some users, and of others beside them. Of users whose digest
+    is the one that their tables were made of nothing is asked then: an extraction finds the same in the same rounds, and
+    where it finds anything else tables are made beside the observations, which were at hand.
     """
 
-    rounds: pa.Table | Callable[[], pa.Table]
+    rounds: pa.Table | Callable[[Collection[Scope]], pa.Table]
     users: pa.Table
     observations: pa.Table | Callable[[Collection[Scope]], pa.Table]
     corrections: pa.Table
     extraction: str
 
-    def told(self) -> pa.Table:
-        """The rounds."""
-        return self.rounds if isinstance(self.rounds, pa.Table) else self.rounds()
-
     def rounds_of(self, scopes: Collection[Scope]) -> pa.Table:
         """The rounds of some users."""
-        return Ranges(self.told()).of_all(scopes) if scopes else ROUNDS.empty_table()
+        if not scopes:
+            return ROUNDS.empty_table()
+        return Ranges(self.rounds if isinstance(self.rounds, pa.Table) else self.rounds(scopes)).of_all(scopes)
+
+    def observations_of(self, scopes: Collection[Scope]) -> pa.Table:
+        """The observations of some users."""
+        if isinstance(self.observations, pa.Table):
+            return Ranges(self.observations).of_all(scopes)
+        if not scopes:
+            return OBSERVATIONS.empty_table().select(_OBSERVED)
+        return Ranges(self.observations(scopes)).of_all(scopes)
 
 
 def of_known_rounds(source: Source) -> pa.Table:
@@ -62,7 +68,7 @@ def of_known_rounds(source: Source) -> pa.Table:
     if len(corrections) == 0:
         return corrections
     identity = [TENANT, USER, SESSION, ROUND]
-    rounds = source.told()
+    rounds = source.rounds_of(set(zip(*(corrections[name].to_pylist() for name in (TENANT, USER)), strict=True)))
     known = set(zip(*(rounds[name].to_pylist() for name in identity), strict=True))
     rows = zip(*(corrections[name].to_pylist() for name in identity), strict=True)
     kept = corrections.filter(pa.array([row in known for row in rows], pa.bool_()))
@@ -76,17 +82,9 @@ def held_corrections(objects: ObjectStore, base: BucketFiles | None) -> pa.Table
 
 def source_of(objects: ObjectStore, bucket: BucketFiles, corrections: pa.Table | None = None) -> Source:
     """What the tables of a finished bucket are made of; other ``corrections`` than it holds where they are given."""
-    columns = [TENANT, USER, *ROUND_COLUMNS]
-    rounds = cache(partial(read_table, objects, bucket.files[ROUNDS_FILE], columns=columns))
-    observed = partial(_observed, objects, bucket.files[OBSERVATIONS_FILE])
+    near = partial(read_near, objects, by=(TENANT, USER))
+    rounds = partial(near, bucket.files[ROUNDS_FILE], columns=[TENANT, USER, *ROUND_COLUMNS])
+    observed = partial(near, bucket.files[OBSERVATIONS_FILE], columns=_OBSERVED)
     users = read_table(objects, bucket.files[USERS_FILE], columns=[TENANT, USER, "digest"])
     held = held_corrections(objects, bucket) if corrections is None else corrections
     return Source(rounds, users, observed, held, bucket.extraction)
-
-
-def _observed(objects: ObjectStore, file: DataFile, scopes: Collection[Scope]) -> pa.Table:
-    """The observations of some users: the row groups that hold them."""
-    if not scopes:
-        return OBSERVATIONS.empty_table().select(_OBSERVED)
-    places = Ranges(read_table(objects, file, columns=[TENANT, USER])).places(scopes)
-    return read_runs(objects, file, places, columns=_OBSERVED)

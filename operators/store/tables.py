@@ -28,6 +28,12 @@ ROW_GROUP = 2048
 PICTURES_GROUP = 256
 """The same of a table of pictures' vectors, some kilobytes a row."""
 
+IN_MEMORY = 16 << 20
+"""Bytes up to which a file is made in memory: to write and read a scratch file takes longer than most of them do."""
+
+_ALONE = 4 << 20
+"""Bytes up to which row groups are decoded by the caller: to hand them to other threads takes longer than it saves."""
+
 NPY_HEADER = 128
 """Bytes before the first vector. NumPy pads a header to a multiple of 64; one of two dimensions always comes to this."""
 
@@ -44,20 +50,37 @@ def write_table(
     empty = [field.name for field in schema if not field.nullable and table.column(field.name).null_count]
     if empty:
         raise ValueError(f"{key}: nulls where the schema allows none: {', '.join(empty)}")
-    return _through_file(objects, key, table.num_rows, lambda file: _dump(table, file, row_group))
+    if table.nbytes > IN_MEMORY:
+        return _through_file(objects, key, table.num_rows, lambda file: _dump(table, file, row_group))
+    sink = pa.BufferOutputStream()
+    _dump(table, sink, row_group)
+    return _put(objects, key, sink.getvalue().to_pybytes(), table.num_rows)
 
 
-def _dump(table: pa.Table, file: BinaryIO, row_group: int) -> None:
+def _dump(table: pa.Table, file: BinaryIO | pa.BufferOutputStream, row_group: int) -> None:
     pq.write_table(table, file, compression="zstd", row_group_size=row_group)
 
 
 def write_pack(objects: ObjectStore, key: str, parts: Iterable[bytes]) -> tuple[DataFile, list[int]]:
     """Write parts one behind the other; the file (``rows``: the parts) and where each begins, in bytes."""
     starts: list[int] = []
+    held: list[bytes] = []
+    size = 0
+    rest = iter(parts)
+    for part in rest:
+        starts.append(size)
+        held.append(part)
+        size += len(part)
+        if size > IN_MEMORY:
+            break
+    else:
+        return _put(objects, key, b"".join(held), len(starts)), starts
     with _scratch(key) as folder:
         path = folder / "pack"
         with path.open("wb") as file:
-            for part in parts:
+            file.writelines(held)
+            held.clear()
+            for part in rest:
                 starts.append(file.tell())
                 file.write(part)
         return _upload(objects, key, path, len(starts)), starts
@@ -128,6 +151,11 @@ def _through_file(objects: ObjectStore, key: str, rows: int, write: Callable[[Bi
         return _upload(objects, key, path, rows)
 
 
+def _put(objects: ObjectStore, key: str, data: bytes, rows: int) -> DataFile:
+    objects.put(key, data)
+    return DataFile(path=key, bytes=len(data), sha256=hashlib.sha256(data).hexdigest(), rows=rows)
+
+
 def _upload(objects: ObjectStore, key: str, path: Path, rows: int) -> DataFile:
     with path.open("rb") as file:
         sha256 = hashlib.file_digest(file, "sha256").hexdigest()
@@ -153,32 +181,6 @@ def read_table(
     count = _checked_range(file, start, count)
     with _parquet(objects, file) as parquet:
         return _rows(file, parquet, columns, start, count)
-
-
-def read_runs(
-    objects: ObjectStore, file: DataFile, runs: Sequence[tuple[int, int]], *, columns: Sequence[str] | None = None
-) -> pa.Table:
-    """The rows of several runs (first row, how many), which rise and do not meet; each row group is read once.
-
-    Errors as in ``read_table``.
-    """
-    for start, count in runs:
-        _checked_range(file, start, count)
-    with _parquet(objects, file) as parquet:
-        if not runs:
-            return _rows(file, parquet, columns, 0, 0)
-        spans: list[list[tuple[int, int]]] = []
-        for start, count in runs:
-            if spans and start // ROW_GROUP <= sum(spans[-1][-1]) // ROW_GROUP:
-                spans[-1].append((start, count))
-            else:
-                spans.append([(start, count)])
-        parts = []
-        for span in spans:
-            first, last = span[0][0], sum(span[-1])
-            read = _rows(file, parquet, columns, first, last - first)
-            parts += [read.slice(start - first, count) for start, count in span]
-    return pa.concat_tables(parts).combine_chunks()
 
 
 def iter_table(objects: ObjectStore, file: DataFile, *, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
@@ -212,11 +214,31 @@ def read_sorted(objects: ObjectStore, file: DataFile, wanted: Mapping[str, str])
     return pa.concat_tables(found).combine_chunks()
 
 
+def read_near(
+    objects: ObjectStore, file: DataFile, wanted: Iterable[tuple[str, ...]], *, by: Sequence[str], columns: Sequence[str]
+) -> pa.Table:
+    """The rows whose strings in the columns ``by`` are among ``wanted``, in order, and others of the row groups they lie in.
+
+    Row groups are chosen by what the file tells of its least and greatest values: the fewest of a table sorted by these
+    columns. Errors as in ``read_table``.
+    """
+    sought = sorted(wanted)
+    with _parquet(objects, file) as parquet:
+        if parquet.metadata.num_rows != file.rows:
+            raise _other_rows(file, parquet)
+        groups = _near(parquet.metadata, sought, by)
+        if not groups:
+            return parquet.schema_arrow.empty_table().select(columns)
+        return _read_groups(parquet, groups, columns)
+
+
 @contextmanager
 def _parquet(objects: ObjectStore, file: DataFile) -> Iterator[pq.ParquetFile]:
     try:
-        with objects.open(file.path) as source, pq.ParquetFile(source, pre_buffer=True) as parquet:
-            yield parquet
+        with objects.open(file.path) as source:
+            far = not isinstance(source, pa.MemoryMappedFile | pa.BufferReader)  # what is at hand is not fetched ahead
+            with pq.ParquetFile(source, pre_buffer=far) as parquet:
+                yield parquet
     except ObjectNotFound:
         raise _missing(objects, file) from None
     except (pa.ArrowException, OSError) as error:
@@ -225,7 +247,7 @@ def _parquet(objects: ObjectStore, file: DataFile) -> Iterator[pq.ParquetFile]:
 
 def _rows(file: DataFile, parquet: pq.ParquetFile, columns: Sequence[str] | None, start: int, count: int) -> pa.Table:
     if parquet.metadata.num_rows != file.rows:
-        raise StoreCorrupt(f"{file.path}: {parquet.metadata.num_rows} rows, the manifest says {file.rows}. {_ADVICE}")
+        raise _other_rows(file, parquet)
     schema = parquet.schema_arrow
     names = schema.names if columns is None else list(columns)
     if unknown := set(names) - set(schema.names):
@@ -233,7 +255,12 @@ def _rows(file: DataFile, parquet: pq.ParquetFile, columns: Sequence[str] | None
     groups, skipped = _groups(parquet.metadata, start, count)
     if not groups:
         return schema.empty_table().select(names)
-    return parquet.read_row_groups(groups, columns=names).select(names).slice(start - skipped, count)
+    return _read_groups(parquet, groups, names).slice(start - skipped, count)
+
+
+def _read_groups(parquet: pq.ParquetFile, groups: Sequence[int], names: Sequence[str]) -> pa.Table:
+    size = sum(parquet.metadata.row_group(group).total_byte_size for group in groups)
+    return parquet.read_row_groups(groups, columns=names, use_threads=size > _ALONE).select(names)
 
 
 def _groups(metadata: pq.FileMetaData, start: int, count: int) -> tuple[list[int], int]:
@@ -247,6 +274,27 @@ def _groups(metadata: pq.FileMetaData, start: int, count: int) -> tuple[list[int
             groups.append(number)
         position += rows
     return groups, skipped
+
+
+def _near(metadata: pq.FileMetaData, sought: Sequence[tuple[str, ...]], by: Sequence[str]) -> list[int]:
+    """The row groups that may hold some of ``sought``, which rise: all that are not told to hold none."""
+    paths = [metadata.schema.column(at).path for at in range(metadata.num_columns)]
+    at = [paths.index(name) for name in by]
+    groups = []
+    for number in range(metadata.num_row_groups):
+        told = [metadata.row_group(number).column(column).statistics for column in at]
+        first = 0
+        if all(each is not None and each.has_min_max for each in told):
+            first = bisect_left(sought, tuple(each.min for each in told))
+            if first < len(sought) and sought[first] > tuple(each.max for each in told):
+                continue
+        if first < len(sought):
+            groups.append(number)
+    return groups
+
+
+def _other_rows(file: DataFile, parquet: pq.ParquetFile) -> StoreCorrupt:
+    return StoreCorrupt(f"{file.path}: {parquet.metadata.num_rows} rows, the manifest says {file.rows}. {_ADVICE}")
 
 
 def read_part(objects: ObjectStore, file: DataFile, start: int, length: int) -> bytes:

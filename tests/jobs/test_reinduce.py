@@ -434,17 +434,17 @@ def test_nothing_of_rounds_and_observations_is_read_of_whom_nothing_changed(
     fill(write_sessions, "b.jsonl", sleeper("bob", range(5, 9)), store, late)
     made = {row["user_id"]: row["made_of"].partition("-")[0] for row in tables(store)}
     assert made["ann"] != made["bob"]
-    read: list[int] = []
-    whole = jobs.source.read_runs
+    read: list[Any] = []
+    near = jobs.source.read_near
 
-    def runs(objects: Any, file: Any, places: list[tuple[int, int]], **how: Any) -> Any:
-        read.extend(count for _, count in places)
-        return whole(objects, file, places, **how)
+    def reading(objects: Any, file: Any, wanted: Any, **how: Any) -> Any:
+        read.append(sorted(user for _, user in wanted))
+        return near(objects, file, wanted, **how)
 
-    monkeypatch.setattr(jobs.source, "read_runs", runs)
+    monkeypatch.setattr(jobs.source, "read_near", reading)
     ann = [row for row in tables(store) if row["user_id"] == "ann"]
     assert redo(store, settings).published
-    assert read == [18]  # bob's alone: two a day
+    assert read == [["bob"], ["bob"]]  # the observations, and the rounds
     assert [row for row in tables(store) if row["user_id"] == "ann"] == ann
     assert {row["made_of"].partition("-")[0] for row in tables(store)} == {made["ann"]}
 

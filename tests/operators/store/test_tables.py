@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import uuid
 import weakref
@@ -16,17 +17,20 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+import operators.store.tables
 from operators import records
 from operators.errors import StoreCorrupt
+from operators.store.manifest import DataFile
 from operators.store.objects import ObjectStore
 from operators.store.tables import (
     ROW_GROUP,
     iter_table,
-    read_runs,
+    read_near,
     read_table,
     read_table_verified,
     read_vectors,
     read_whole,
+    write_pack,
     write_table,
     write_vectors,
 )
@@ -131,14 +135,50 @@ def test_rows_across_row_groups(objects: ObjectStore) -> None:
     assert pa.concat_tables(parts).equals(table.select(["n"]))
 
 
-@pytest.mark.parametrize("runs", [[], [(0, 1)], [(0, 3), (5, 2)], [(2047, 2), (4095, 1), (4099, 401)], [(1, 4498)]])
-def test_runs_of_rows(objects: ObjectStore, runs: list[tuple[int, int]]) -> None:
-    table = pa.table({"n": pa.array(range(4500), pa.int64()), "m": pa.array(range(4500), pa.int64())})
-    file = write_table(objects, "t/runs.parquet", table, table.schema)
-    found = read_runs(objects, file, runs, columns=["m"])
-    assert found.to_pydict() == {"m": [at for start, count in runs for at in range(start, start + count)]}
-    with pytest.raises(ValueError, match="rows"):
-        read_runs(objects, file, [*runs, (4500, 1)])
+NEAR = [
+    (set(), []),
+    ({("a", "nobody")}, []),
+    ({("b", "u00")}, [1]),
+    ({("a", "u00"), ("c", "u0")}, [0, 2]),
+    ({("a", "u1"), ("b", "u1"), ("c", "u1")}, [0, 1, 2]),
+]
+
+
+@pytest.mark.parametrize(("wanted", "groups"), NEAR)
+def test_row_groups_near_what_is_wanted(objects: ObjectStore, wanted: set[tuple[str, str]], groups: list[int]) -> None:
+    owners = [("a", "u0"), ("a", "u1"), ("b", "u0"), ("b", "u1"), ("c", "u0"), ("c", "u1")]
+    rows = [(*owner, [at]) for owner in owners for at in range(ROW_GROUP // 2)]
+    schema = pa.schema([("list", pa.list_(pa.int64())), ("t", pa.string()), ("u", pa.string())])
+    table = pa.table({"list": [row[2] for row in rows], "t": [row[0] for row in rows], "u": [row[1] for row in rows]})
+    file = write_table(objects, key(), table.cast(schema), schema)
+    found = read_near(objects, file, wanted, by=("t", "u"), columns=["u", "list", "t"])
+    near = [table.slice(group * ROW_GROUP, ROW_GROUP).select(["u", "list", "t"]) for group in groups]
+    assert found.to_pylist() == [row for part in near for row in part.to_pylist()]
+
+
+def test_nothing_is_left_out_where_no_values_are_told(objects: ObjectStore) -> None:
+    sink = pa.BufferOutputStream()
+    table = pa.table({"t": ["a", "b"]})
+    pq.write_table(table, sink, write_statistics=False)
+    data = sink.getvalue().to_pybytes()
+    objects.put("t/untold.parquet", data)
+    file = DataFile("t/untold.parquet", len(data), hashlib.sha256(data).hexdigest(), 2)
+    assert read_near(objects, file, {("b",)}, by=["t"], columns=["t"]).equals(table)
+    assert read_near(objects, file, set(), by=["t"], columns=["t"]).num_rows == 0
+    with pytest.raises(StoreCorrupt, match="the manifest says 3"):
+        read_near(objects, replace(file, rows=3), {("b",)}, by=["t"], columns=["t"])
+
+
+def test_large_and_small_files_are_told_alike(objects: ObjectStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    parts = [b"abc", b"", b"defg", b"h"]
+    table = numbered(100)
+    small = write_table(objects, key(), table, table.schema), *write_pack(objects, "t/small.pack", iter(parts))
+    monkeypatch.setattr(operators.store.tables, "IN_MEMORY", 4)
+    large = write_table(objects, key(), table, table.schema), *write_pack(objects, "t/large.pack", iter(parts))
+    for one, other in zip(small[:2], large[:2], strict=True):
+        assert replace(one, path="") == replace(other, path="")
+        assert read_whole(objects, one) == read_whole(objects, other)
+    assert small[2] == large[2] == [0, 3, 3, 7]
 
 
 def test_other_rows_are_not_fetched(s3_uri: str, lossy: Any) -> None:
