@@ -96,12 +96,20 @@ def main(argv: Sequence[str] | None = None) -> int:
     except SystemExit as stop:
         code = _code(stop.code)
         if code in _STOPPED:
-            print(f"{_STOPPED[code]}: what is done is kept, the same command goes on with it", file=sys.stderr)
+            kept = (
+                "nothing is kept"
+                if arguments[0] in _WITHOUT_TRACE
+                else "what is done is kept, the same command goes on with it"
+            )
+            print(f"{_STOPPED[code]}: {kept}", file=sys.stderr)
         return _after_output(code)
     except Exception as error:
         return _after_output(_report(error, debug))
     return _after_output(0)
 
+
+_WITHOUT_TRACE = frozenset({"evaluate", "bench"})
+"""Commands that work in temporary folders."""
 
 _STOPPED = {130: "interrupted", 128 + signal.SIGTERM: "terminated"}
 """Exit codes of a command that a signal ended."""

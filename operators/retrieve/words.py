@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-import sys
 import threading
 import unicodedata
+from collections.abc import Iterable
 from functools import cache, lru_cache
 
 import Stemmer
@@ -106,11 +106,21 @@ def _stemmed(word: str) -> str:
 @cache
 def _patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
     """What a word is: a run of an unspaced script, a run of other letters with their marks, or one emoji."""
-    points = range(0x300, min(sys.maxunicode, 0x11FFF))
-    marks = "".join(chr(point) for point in points if unicodedata.category(chr(point)).startswith("M"))
-    letter = rf"(?:(?![{_UNSPACED}])[\w{re.escape(marks)}])"
-    symbols = "".join(chr(point) for point in range(0x2100, 0x20000) if unicodedata.category(chr(point)) == "So")
-    return re.compile(rf"[{_UNSPACED}]+|{letter}+|[{re.escape(symbols)}]"), re.compile(f"[{_UNSPACED}]")
+    marks = _class_of(chr(point) for point in range(0x300, 0x11FFF) if unicodedata.category(chr(point)).startswith("M"))
+    letter = rf"(?:(?![{_UNSPACED}])[\w{marks}])"
+    symbols = _class_of(chr(point) for point in range(0x2100, 0x20000) if unicodedata.category(chr(point)) == "So")
+    return re.compile(rf"[{_UNSPACED}]+|{letter}+|[{symbols}]"), re.compile(f"[{_UNSPACED}]")
+
+
+def _class_of(letters: Iterable[str]) -> str:
+    """Ascending letters as ranges of a character class: single ones beyond U+FFFF would be tried one after the other."""
+    ranges: list[list[str]] = []
+    for letter in letters:
+        if ranges and ord(letter) == ord(ranges[-1][1]) + 1:
+            ranges[-1][1] = letter
+        else:
+            ranges.append([letter, letter])
+    return "".join(f"{re.escape(first)}-{re.escape(last)}" for first, last in ranges)
 
 
 @cache

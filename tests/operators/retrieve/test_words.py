@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import unicodedata
 from concurrent.futures import ThreadPoolExecutor
 
@@ -103,3 +104,9 @@ def test_a_word_of_a_text_finds_it_in_every_script(text: str, query: str) -> Non
     asked = query_words(query)
     assert asked
     assert set(asked) <= set(words(text))
+
+
+def test_many_emoji_are_words_in_no_time() -> None:
+    began = time.process_time()
+    assert len(words("🍜🎂👍🏽🚲" * 25_000)) == 100_000
+    assert time.process_time() - began < 2
