@@ -96,11 +96,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except SystemExit as stop:
         code = _code(stop.code)
         if code in _STOPPED:
-            kept = (
-                "nothing is kept"
-                if arguments[0] in _WITHOUT_TRACE
-                else "what is done is kept, the same command goes on with it"
-            )
+            kept = "what is done is kept, the same command goes on with it"
+            if not _WITHOUT_TRACE.isdisjoint(arguments[:1]):
+                kept = "nothing is kept"
             print(f"{_STOPPED[code]}: {kept}", file=sys.stderr)
         return _after_output(code)
     except Exception as error:
