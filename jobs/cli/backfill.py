@@ -101,7 +101,7 @@ def summary(report: BackfillReport) -> list[tuple[str, str | int | float | None]
         ("rounds", f"{report.rounds:,} ({changes})"),
         ("units", report.units),
         ("texts", f"{report.encoded:,} encoded now, {report.found:,} found done"),
-        ("pictures", f"{report.pictures:,} ({report.pictures_read:,} read now, {report.pictures_encoded:,} encoded now)"),
+        ("pictures", f"{report.pictures:,} ({report.pictures_read:,} read now, {report.pictures_encoded:,} seen now)"),
         ("observations", report.observations),
         ("tables", report.tables),
         ("quarantined", report.quarantined),

@@ -67,7 +67,7 @@ def shown(cli: Any, make: Any, tmp_path_factory: pytest.TempPathFactory) -> Show
     cli.backfill(root / "src", store=root / "store", config=config)
     histories(make, root / "src", *SHADES)
     done = cli.backfill(root / "src", store=root / "store", config=config)
-    assert "2 encoded now" in done.out, str(done)
+    assert "2 seen now" in done.out, str(done)
     return Shown(root / "store", root / "src", config)
 
 

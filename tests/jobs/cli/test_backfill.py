@@ -54,7 +54,7 @@ def test_the_summary_tells_what_the_run_did() -> None:
     assert told["rounds"] == "1,017 (1,000 added, 1 replaced, 16 already there)"
     assert told["units"] == 37
     assert told["texts"] == "30 encoded now, 7 found done"
-    assert (told["pictures"], told["observations"]) == ("3 (2 read now, 1 encoded now)", 9)
+    assert (told["pictures"], told["observations"]) == ("3 (2 read now, 1 seen now)", 9)
     assert told["seconds"] == "12.3 (2.3 of them start-up)"
     assert list(told) == [
         "version",
