@@ -50,7 +50,7 @@ from operators.records import (
     observation_id,
 )
 
-RULES_VERSION = 2
+RULES_VERSION = 3
 """Raised with every change that makes the rules find something else: what was found before is then found anew."""
 
 NAME = f"rules-{RULES_VERSION}"

@@ -106,7 +106,10 @@ def _of_line(line: str, offset: int, style: Style, *, texts: bool) -> list[Findi
     head = CORRECTS.match(line.lstrip(" ,-"))
     if head is not None:
         found = [replace(finding, corrects=True) for finding in found]
-    return _moved(found + _days_of(line, found, style), offset)
+    # A day that is part of another value is not told beside it: two findings of a record never share a place.
+    days = _days_of(line, found, style)
+    apart = [day for day in days if all(day.end <= one.start or one.end <= day.start for one in found)]
+    return _moved(found + apart, offset)
 
 
 def _days_of(line: str, found: list[Finding], style: Style) -> list[Finding]:

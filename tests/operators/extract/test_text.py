@@ -4,7 +4,7 @@ from datetime import date
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from operators.extract.finding import Finding
@@ -230,6 +230,7 @@ TEXTS = st.lists(st.sampled_from(PHRASES) | st.text(max_size=4), max_size=25).ma
 
 @settings(max_examples=300, deadline=None)
 @given(TEXTS, st.none() | st.dates() | st.just(date.min))
+@example("weight: yesterday \n weight: slept", None)
 def test_any_text(text: str, said: date | None) -> None:
     found = observe_text(text, Style(said=said))
     assert found == observe_text(text, Style(said=said))

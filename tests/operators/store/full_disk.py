@@ -140,7 +140,7 @@ def scratch_task(objects: LocalObjects) -> dict[str, Any]:
     objects.root.mkdir(parents=True)
     tempfile.tempdir = str(objects.root)
     schema = pa.schema([pa.field("noise", pa.binary(), nullable=False)])
-    table = pa.table({"noise": pa.array([os.urandom(400_000)], pa.binary())}, schema)
+    table = pa.table({"noise": pa.array([os.urandom(20_000_000)], pa.binary())}, schema)
     error, message = refused(lambda: write_table(roomy, "t", table, schema))
     said = {"error": error, "message": message, "keys": keys(roomy), "left": sorted(map(str, objects.root.iterdir()))}
     roomy.delete("k")

@@ -358,7 +358,7 @@ CONTENT = [
     ("tables", lambda table: table.slice(1), {"tables"}),
     ("tables", setting(records.USER, lambda row, old: old if row else "a-stranger"), {"tables"}),
     ("counts", setting(records.USER, lambda row, old: old if row else "a-stranger"), {"counts"}),
-    ("rounds", setting(records.ORDER, lambda row, old: old + (row == 1)), {"order", "hierarchy"}),
+    ("rounds", setting(records.ORDER, lambda row, old: old + (row == 1)), {"order"}),
     ("rounds", swapped, {"order", "units", "users", "observations"}),
     ("rounds", setting(records.CONTENT_HASH, lambda row, old: "x" if row == 0 else old), {"users"}),
     (
