@@ -16,6 +16,7 @@ from operators.extract.page import PictureText
 from operators.extract.texts import picture_rows
 from operators.records import CONTENT_KEY, media_key, vectors_by_key
 from operators.store.objects import ObjectStore
+from operators.store.tables import vector_column
 
 VECTORS, PICTURE_TEXT = "vectors", "picture-texts"
 """Parts of a run: where the blocks of each stand."""
@@ -65,12 +66,8 @@ def encode_texts(
 
 def vector_block(keys: pa.Array, vectors: np.ndarray) -> pa.Table:
     """Content keys and their vectors as a table of ``vectors_by_key``."""
-    dim = vectors.shape[1]
-    flat = pa.array(np.ascontiguousarray(vectors, dtype=np.float16).reshape(-1), pa.float16())
-    return pa.table(
-        {CONTENT_KEY: keys.cast(pa.binary(16)), "vector": pa.FixedSizeListArray.from_arrays(flat, dim)},
-        schema=vectors_by_key(dim),
-    )
+    columns = {CONTENT_KEY: keys.cast(pa.binary(16)), "vector": vector_column(vectors)}
+    return pa.table(columns, schema=vectors_by_key(vectors.shape[1]))
 
 
 def read_pictures(

@@ -8,15 +8,13 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from jobs.held import Scope, runs_of
 from operators.hierarchy.build import Pictures, hierarchy_of
 from operators.hierarchy.values import HierarchyValues
 from operators.records import HIERARCHY, MEDIA, TENANT, USER, VECTOR, digest_of
 from operators.store.manifest import HIERARCHY_FILE, BucketFiles, DataFile
 from operators.store.objects import ObjectStore
-from operators.store.tables import read_table, write_table
-
-Scope = tuple[str, str]
-"""Tenant and user."""
+from operators.store.tables import read_table, vector_rows, write_table
 
 
 def hierarchy_bucket(
@@ -53,12 +51,8 @@ def hierarchy_bucket(
 
 def _by_user(table: pa.Table) -> dict[Scope, pa.Table]:
     """Each user's rows of a table that is sorted by tenant and user."""
-    places = table.select([TENANT, USER]).append_column("at", pa.array(range(len(table)), pa.int64()))
-    ranges = places.group_by([TENANT, USER]).aggregate([("at", "min"), ("at", "count")]).to_pylist()
-    return {(row[TENANT], row[USER]): table.slice(row["at_min"], row["at_count"]) for row in ranges}
+    return {scope: table.slice(begin, rows) for scope, begin, rows in runs_of(table)}
 
 
 def _pictures(rows: pa.Table) -> Pictures:
-    vectors = rows[VECTOR].combine_chunks()
-    flat = vectors.flatten().to_numpy(zero_copy_only=False).reshape(len(rows), vectors.type.list_size)
-    return dict(zip(rows[MEDIA].to_pylist(), flat, strict=True))
+    return dict(zip(rows[MEDIA].to_pylist(), vector_rows(rows[VECTOR]), strict=True))

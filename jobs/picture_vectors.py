@@ -27,7 +27,7 @@ from operators.records import (
 )
 from operators.store.manifest import PICTURE_VECTORS_FILE, BucketFiles, DataFile
 from operators.store.objects import ObjectStore
-from operators.store.tables import PICTURES_GROUP, iter_table, read_table, write_table
+from operators.store.tables import PICTURES_GROUP, iter_table, read_table, vector_column, vector_rows, write_table
 
 PICTURE_VECTORS = "picture-vectors"
 """Part of a run: where the blocks stand."""
@@ -100,7 +100,7 @@ def _block(objects: ObjectStore, encoder: ImageEncoder, table: pa.Table) -> pa.T
     vectors[[at for at, data in enumerate(there) if data is not None]] = made.vectors
     faults = iter(made.faults)
     told = ["picture-missing" if data is None else next(faults) for data in there]
-    columns = [table[CONTENT_KEY].combine_chunks(), _column(vectors, encoder.dim), pa.array(told, pa.string())]
+    columns = [table[CONTENT_KEY].combine_chunks(), vector_column(vectors), pa.array(told, pa.string())]
     return pa.table(columns, schema=pictures_by_key(encoder.dim))
 
 
@@ -109,11 +109,6 @@ def _bytes(objects: ObjectStore, name: str) -> bytes | None:
         return objects.get(media_key(name))
     except ObjectNotFound:
         return None
-
-
-def _column(vectors: np.ndarray, dim: int) -> pa.Array:
-    flat = pa.array(np.ascontiguousarray(vectors, dtype=np.float16).reshape(-1), pa.float16())
-    return pa.FixedSizeListArray.from_arrays(flat, dim)
 
 
 def write_picture_vectors(
@@ -133,7 +128,7 @@ def write_picture_vectors(
     place = pc.index_in(wanted[MEDIA], value_set=names).to_numpy()
     has = known[place] if len(place) else np.zeros(0, np.bool_)
     rows = wanted.filter(pa.array(has))
-    table = pa.table([*rows.columns, _column(vectors[place[has]], dim)], schema=schema)
+    table = pa.table([*rows.columns, vector_column(vectors[place[has]])], schema=schema)
     return write_table(objects, key, table, schema, row_group=PICTURES_GROUP), int(len(has) - has.sum())
 
 
@@ -162,12 +157,5 @@ def _held(
 
 def _placed(places: pa.ChunkedArray, vectors: pa.ChunkedArray) -> tuple[np.ndarray, np.ndarray]:
     at = np.asarray(pc.fill_null(places, -1))
-    rows = _vector_rows(vectors)
+    rows = vector_rows(vectors)
     return at[at >= 0], rows[at >= 0]
-
-
-def _vector_rows(column: pa.ChunkedArray) -> np.ndarray:
-    """A column of vectors as float16 (n, dim)."""
-    width = column.type.list_size
-    flat: np.ndarray = column.combine_chunks().flatten().to_numpy(zero_copy_only=False)
-    return flat.reshape(-1, width)

@@ -19,16 +19,12 @@ from operators.extract.dates import dates_in
 from operators.extract.folding import folded
 from operators.extract.values import parse_value
 from operators.hierarchy.find import Reading, UserHierarchy
-from operators.records import (
-    pictures_of,
-)
+from operators.records import pictures_of
 from operators.retrieve.index import UserIndex
 from operators.retrieve.lanes import unit_length
 from operators.retrieve.told import pictures_of_units, told
 from operators.retrieve.words import query_words, words
-from operators.store.buckets import (
-    UserData,
-)
+from operators.store.buckets import UserData
 from operators.tables.columns import Value
 from operators.units import embedding_texts
 

@@ -14,14 +14,9 @@ from operators.encode.text import TextEncoder, require_same
 from operators.errors import ScopeError
 from operators.memory.opened import Encoders, Users
 from operators.memory.tenant import Memory
-from operators.records import (
-    DEFAULT_TENANT,
-    require_scope,
-)
+from operators.records import DEFAULT_TENANT, require_scope
 from operators.store.commit import load_spec, pin, versions
-from operators.store.manifest import (
-    Snapshot,
-)
+from operators.store.manifest import Snapshot
 from operators.store.objects import ObjectStore
 from operators.store.opening import open_objects
 from operators.tables.columns import TableMeta

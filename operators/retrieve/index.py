@@ -29,6 +29,9 @@ from operators.retrieve.words import words
 
 Made = TypeVar("Made")
 
+Cosines = Callable[[Floats], Floats]
+"""Of a query vector (dim,) with the vector of every unit (units,)."""
+
 
 @dataclass(frozen=True)
 class Probe:
@@ -92,37 +95,38 @@ class UserIndex:
         """
         signals: dict[str, Scores] = {}
         weights: dict[str, float] = {}
+        cosines = self._cosines()
         active = {lane: weight for lane, weight in values.lanes_of(route.case).items() if weight > 0}
         for lanes in (active, {"text": 1.0}):
             for lane in LANE_NAMES:
                 own: Mapping[Any, float] = values.text if lane == "text" else values.image
-                for name, scores in self._lane(lane, probes.get(lane, Probe()), values) if lane in lanes else ():
+                for name, scores in self._lane(lane, probes.get(lane, Probe()), values, cosines) if lane in lanes else ():
                     signals[name], weights[name] = scores, lanes[lane] * own[name]
             if signals:
                 break
         return signals, weights
 
-    def _lane(self, lane: Lane, probe: Probe, values: SearchValues) -> Iterator[tuple[str, Scores]]:
+    def _lane(self, lane: Lane, probe: Probe, values: SearchValues, cosines: Cosines) -> Iterator[tuple[str, Scores]]:
         own: Mapping[Any, float] = values.text if lane == "text" else values.image
         if lane == "text":
             units = self._seen if values.fold_captions else self._seen & ~self.told.pictures
-            made = self._text_signals(probe, values, units)
+            made = self._text_signals(probe, values, units, cosines)
         else:
-            made = self._image_signals(probe)
+            made = self._image_signals(probe, cosines)
         for name, scores in made:
             if own.get(name, 0) > 0 and (found := scores()).scored.any():
                 yield name, found
 
     def _text_signals(
-        self, probe: Probe, values: SearchValues, units: NDArray[np.bool_]
+        self, probe: Probe, values: SearchValues, units: NDArray[np.bool_], cosines: Cosines
     ) -> Iterator[tuple[str, Callable[[], Scores]]]:
         told, fold = self.told, values.fold_captions
         if probe.vector is not None and units.any():
-            cosines = dense_scores(self._vectors, probe.vector)
+            vector = probe.vector
             dense = self._once(("dense", fold), lambda: DenseRounds(told.orders, self._vectors, units, told.sessions))
-            yield "dense", lambda: best_of_round(told.orders, cosines, units, told.rounds)
-            yield "dense-context", lambda: dense.context(cosines, values.context)
-            yield "dense-session", lambda: dense.session(cosines)
+            yield "dense", lambda: best_of_round(told.orders, cosines(vector), units, told.rounds)
+            yield "dense-context", lambda: dense.context(cosines(vector), values.context)
+            yield "dense-session", lambda: dense.session(cosines(vector))
         if probe.text:
             key = ("words", fold, values.dates)
             of_rounds, of_sessions = self._once(key, lambda: self._lexical(fold, values.dates))
@@ -132,7 +136,7 @@ class UserIndex:
             yield "bm25-context", lambda: _positive(with_neighbours(rounds, values.context))
             yield "bm25-session", lambda: _positive(of_sessions.scores(probe.text).astype(np.float64)[told.sessions])
 
-    def _image_signals(self, probe: Probe) -> Iterator[tuple[str, Callable[[], Scores]]]:
+    def _image_signals(self, probe: Probe, cosines: Cosines) -> Iterator[tuple[str, Callable[[], Scores]]]:
         told, captions = self.told, self._seen & self.told.pictures
         if probe.picture is not None and self._pictures is not None and len(self._pictures.units):
             shown, picture = self._pictures, probe.picture
@@ -140,10 +144,21 @@ class UserIndex:
             orders = told.orders[shown.units]
             yield "visual", lambda: best_of_round(orders, dense_scores(shown.vectors, picture), every, told.rounds)
         if probe.vector is not None and captions.any():
-            cosines = dense_scores(self._vectors, probe.vector)
-            yield "caption-dense", lambda: best_of_round(told.orders, cosines, captions, told.rounds)
+            vector = probe.vector
+            yield "caption-dense", lambda: best_of_round(told.orders, cosines(vector), captions, told.rounds)
         if probe.text and captions.any():
             yield "caption-bm25", lambda: self._units_matched(probe.text, captions, "captions")
+
+    def _cosines(self) -> Cosines:
+        """Of a vector with every unit's, once for all the signals of a search: lanes often search with the same one."""
+        known: dict[int, tuple[Floats, Floats]] = {}
+
+        def of(vector: Floats) -> Floats:
+            if id(vector) not in known:
+                known[id(vector)] = (vector, dense_scores(self._vectors, vector))
+            return known[id(vector)][1]
+
+        return of
 
     def _units_matched(self, text: str, units: NDArray[np.bool_], name: str) -> Scores:
         """BM25 among the ``units`` (units,) that count, each by itself."""
@@ -183,11 +198,6 @@ class UserIndex:
                 self._made.setdefault(name, made)
         found: Made = self._made[name]
         return found
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes that the vectors hold."""
-        return int(self._vectors.nbytes)
 
 
 def _spread(route: Route, values: SearchValues) -> float:

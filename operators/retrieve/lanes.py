@@ -86,14 +86,6 @@ class Bm25:
         scores: Floats = np.asarray(self._index.get_scores(known), np.float32)
         return scores
 
-    @property
-    def nbytes(self) -> int:
-        """Bytes that the index holds, about."""
-        if self._index is None:
-            return 0
-        arrays = sum(array.nbytes for array in self._index.scores.values() if isinstance(array, np.ndarray))
-        return int(arrays) + 120 * len(self._index.vocab_dict)
-
 
 class DenseRounds:
     """The dense signals of rounds and sessions without vectors of their own: a sum of units scores as the sum of scores.

@@ -27,7 +27,7 @@ from operators.store.manifest import (
     Snapshot,
 )
 from operators.store.objects import ObjectStore
-from operators.store.tables import ROW_GROUP, iter_table, read_packed, read_sorted, read_table, read_vectors
+from operators.store.tables import ROW_GROUP, iter_table, read_packed, read_sorted, read_table, read_vectors, vector_rows
 
 
 @dataclass(frozen=True)
@@ -75,8 +75,7 @@ def _pictures(
     table = read_sorted(objects, file, {TENANT: tenant, USER: user})
     if not pc.all(pc.is_in(table[MEDIA], value_set=pictures_of(rounds)), min_count=0).as_py():
         raise StoreCorrupt(f"{file.path}: pictures that no round of the user holds: nothing is returned")
-    flat = table[VECTOR].combine_chunks().flatten().to_numpy(zero_copy_only=False)
-    return tuple(table[MEDIA].to_pylist()), flat.reshape(len(table), table.schema.field(VECTOR).type.list_size)
+    return tuple(table[MEDIA].to_pylist()), vector_rows(table[VECTOR])
 
 
 def read_observations(objects: ObjectStore, snapshot: Snapshot, tenant: str | None, user: str | None) -> pa.Table:

@@ -111,6 +111,18 @@ def write_vectors(objects: ObjectStore, key: str, parts: Iterable[NDArray[np.flo
         return _upload(objects, key, path, rows)
 
 
+def vector_column(vectors: NDArray[np.floating]) -> pa.FixedSizeListArray:
+    """Vectors (n, dim) as a column of float16 lists."""
+    flat = pa.array(np.ascontiguousarray(vectors, dtype=np.float16).reshape(-1), pa.float16())
+    return pa.FixedSizeListArray.from_arrays(flat, vectors.shape[1])
+
+
+def vector_rows(column: pa.ChunkedArray) -> NDArray[np.float16]:
+    """A column of vectors as rows (n, dim)."""
+    flat: NDArray[np.float16] = column.combine_chunks().flatten().to_numpy(zero_copy_only=False)
+    return flat.reshape(len(column), column.type.list_size)
+
+
 def _append(file: BinaryIO, key: str, part: NDArray[np.floating], dim: int) -> int:
     if part.ndim != 2 or part.shape[1] != dim:
         raise ValueError(f"{key}: a block of shape {part.shape}, expected (n, {dim})")

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from operators.records import IMAGES, MEDIA, TENANT, USER, VECTOR
+from operators.store.tables import vector_rows
 
 _AT_ONCE = 4096
 _LENGTH = (0.98, 1.02)
@@ -24,8 +25,7 @@ def picture_vector_faults(rounds: pa.Table, rows: pa.Table) -> Iterator[tuple[st
     if strays := [row for row, picture in enumerate(told) if picture not in known]:
         yield "pictures of the user's own rounds", f"others, row {strays[0]} first"
     for start in range(0, len(rows), _AT_ONCE):
-        flat = rows[VECTOR].slice(start, _AT_ONCE).combine_chunks().flatten().to_numpy(zero_copy_only=False)
-        lengths = np.linalg.norm(flat.reshape(-1, rows.schema.field(VECTOR).type.list_size).astype(np.float32), axis=1)
+        lengths = np.linalg.norm(vector_rows(rows[VECTOR].slice(start, _AT_ONCE)).astype(np.float32), axis=1)
         if not (unit := (lengths >= _LENGTH[0]) & (lengths <= _LENGTH[1])).all():
             yield "vectors of unit length", f"another in row {start + int(np.argmin(unit))}"
             return
