@@ -11,6 +11,7 @@ MnemosaicError
             ColumnTypeError   a column's kind does not allow what is asked of it
             ConditionError    a condition cannot be read, or its value does not fit its column
             MixedUnits        amounts of several currencies would be reckoned as one
+        PlanError             no plan, or no arguments of a step, can be made of a question
     SourceError               a source, or a part of one, cannot be read; carries file, line, round, code
         PictureError          a picture is refused (broken, too large, not a picture)
     EncoderError
@@ -76,6 +77,10 @@ class ConditionError(ToolError):
 
 class MixedUnits(ToolError):
     """Amounts of several currencies would be reckoned as one; the message says how to keep them apart."""
+
+
+class PlanError(UsageError):
+    """No plan, or no arguments of a step, can be made of a question and what was found so far."""
 
 
 class SourceError(MnemosaicError):
