@@ -15,6 +15,7 @@ from zoneinfo import ZoneInfo
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
+from operators.ask.values import MOST_STEPS, AskValues, ContextValues, Limits
 from operators.errors import SettingsError
 from operators.extract.extraction import Extraction, ExtractorKind, ReaderKind
 from operators.hierarchy.values import LEAST, WEIGHT, HierarchyValues
@@ -286,6 +287,44 @@ class RetrievalSettings(Section):
         return SearchValues(**told, lanes={case: getattr(self.lanes, case).model_dump() for case in CASES})
 
 
+class AskingSettings(Section):
+    """How a question is planned, carried out and answered. README.md and ASKING.md say what the parts are."""
+
+    weight: Share = 0.5
+    """lambda: of the cosine in the score of a table or an episode for the planning context, beside the words."""
+    tables: Positive | None = 3
+    """Most tables that a planner is shown; null: all (the ablation "without context")."""
+    episodes: Positive | None = 5
+    """Most episodes that a planner is shown; null: all."""
+    steps: Annotated[int, Field(ge=1, le=MOST_STEPS)] = MOST_STEPS
+    """Most steps of a plan."""
+    evidence: Positive = 10
+    """Units of evidence that the steps share: a retrieved round is one, so is the result of a tool."""
+    analytic: bool = True
+    """Whether tables may be asked."""
+    retrieval: bool = True
+    """Whether rounds and events may be searched."""
+    progressive: bool = True
+    """Whether the arguments of a step are made when the results before it are known; else all at once."""
+    query: bool = False
+    """Whether the tool QUERY (one SQL statement that reads the user's own tables) may be used."""
+    same_picture: Share = 0.9
+    """Cosine from which a question's picture is taken for a stored one."""
+
+    def values(self, hierarchy: HierarchySettings) -> AskValues:
+        """The same as the operators take it."""
+        return AskValues(
+            ContextValues(self.weight, self.tables, self.episodes),
+            Limits(self.steps, self.evidence, self.progressive),
+            self.analytic,
+            self.retrieval,
+            self.query,
+            hierarchy.weight,
+            hierarchy.least,
+            self.same_picture,
+        )
+
+
 class RaySettings(Section):
     """Where the work runs and what it may take."""
 
@@ -341,6 +380,7 @@ class Settings(Section):
     induce: InduceSettings = InduceSettings()
     hierarchy: HierarchySettings = HierarchySettings()
     retrieval: RetrievalSettings = RetrievalSettings()
+    asking: AskingSettings = AskingSettings()
     ray: RaySettings = RaySettings()
     retain: RetainSettings = RetainSettings()
     commit: CommitSettings = CommitSettings()

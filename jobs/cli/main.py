@@ -19,6 +19,7 @@ from types import FrameType
 import typer
 
 from jobs.cli import (
+    ask,
     backfill,
     bench,
     compute,
@@ -39,6 +40,7 @@ from operators.errors import MnemosaicError, NotAStore, SnapshotNotFound, UsageE
 FAMILIES = (
     backfill,
     look,
+    ask,
     search,
     hierarchy,
     observations,

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from operators.ask.outcomes import plain
+from operators.ask.values import ANALYTIC, ContextValues
 
 Words = Callable[[str], Sequence[str]]
 Encode = Callable[[Sequence[str]], NDArray[np.float32]]
@@ -39,7 +40,7 @@ class ShownColumn:
 
 @dataclass(frozen=True)
 class ShownTable:
-    """A table as a planner sees it: ``rows`` records from ``first_day`` to ``last_day``."""
+    """A table as a planner sees it: ``rows`` records on ``days`` different days from ``first_day`` to ``last_day``."""
 
     name: str
     description: str
@@ -47,6 +48,7 @@ class ShownTable:
     rows: int
     first_day: date | None = None
     last_day: date | None = None
+    days: int = 0
 
     @property
     def text(self) -> str:
@@ -86,10 +88,6 @@ class ShownEpisode:
         return {"episode": self.name, "description": self.description, "rounds": self.rounds, **days}
 
 
-ANALYTIC = ("lookup", "filter", "compute", "rank")
-RETRIEVAL = ("semantic_match", "event_locate")
-
-
 @dataclass(frozen=True)
 class Context:
     """What a planner is shown: the best tables and episodes, the best first, and the tools that may be used."""
@@ -108,16 +106,6 @@ class Context:
         scores: list[float | None] = [*self.scores] if self.scores else [None] * len(shown)
         candidates = [{"score": score, **each.to_dict()} for each, score in zip(shown, scores, strict=True)]
         return {"tools": list(self.tools), "candidates": candidates}
-
-
-@dataclass(frozen=True)
-class ContextValues:
-    """``weight``: lambda of AdaMM's Eq. 9, of the cosine beside the words. ``tables`` and ``episodes``: most that are shown;
-    None: all there are (the ablation "without context")."""
-
-    weight: float = 0.5
-    tables: int | None = 3
-    episodes: int | None = 5
 
 
 def token_similarity(query: Sequence[str], text: Sequence[str]) -> float:

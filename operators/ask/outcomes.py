@@ -18,7 +18,8 @@ class Citation:
 
     ``kind``: a ``span`` of a message (``message``, ``start``, ``end``), a place in a ``picture`` (``media``, ``box`` as x0,
     y0, x1, y1 in pixels, where known), or the whole ``round``. ``table``, ``record``, ``column``: of the value that stands
-    there, if it is one of a table's. ``text``: what stands there, as written.
+    there, if it is one of a table's. ``text``: what stands there, as written. ``role``: whether what is told stands there
+    (``value``), or when it was (``event``).
     """
 
     session_id: str
@@ -35,6 +36,7 @@ class Citation:
     column: str | None = None
     text: str | None = None
     day: date | None = None
+    role: Literal["value", "event"] = "value"
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON values, without what is not known."""

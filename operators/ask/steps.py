@@ -7,14 +7,13 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 from operators.ask.context import Context
-from operators.ask.outcomes import Outcome
+from operators.ask.outcomes import Citation, Outcome
 from operators.ask.question import Question
 
 ToolName = Literal["lookup", "filter", "compute", "rank", "semantic_match", "event_locate", "query"]
-FormKind = Literal["auto", "number", "date", "dates", "choice", "yes-no", "change", "groups", "pick", "records", "text"]
-
-MOST_STEPS = 3
-"""AdaMM, section 4.1."""
+FormKind = Literal[
+    "auto", "number", "date", "dates", "choice", "yes-no", "change", "groups", "pick", "records", "share", "text"
+]
 
 
 @dataclass(frozen=True)
@@ -43,10 +42,14 @@ class Form:
 
 @dataclass(frozen=True)
 class Plan:
-    """At most ``MOST_STEPS`` steps, and the form of the answer."""
+    """At most ``values.MOST_STEPS`` steps, and the form of the answer.
+
+    ``notes``: how the question was read, where it is in doubt.
+    """
 
     steps: tuple[Step, ...]
     form: Form = Form()
+    notes: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON values."""
@@ -175,7 +178,7 @@ class Answer:
     text: str
     status: Status
     value: AnswerValue | None
-    citations: tuple[Any, ...]
+    citations: tuple[Citation, ...]
     trace: Trace
     usage: Usage = field(default=Usage())
 
@@ -192,3 +195,10 @@ class Answer:
                 "completion_tokens": self.usage.completion_tokens,
             }
         return {**told, "trace": self.trace.to_dict()} if explain else told
+
+
+class Answerer(Protocol):
+    """Makes the answer of what was found."""
+
+    def answer(self, question: Question, trace: Trace) -> Answer:
+        """The answer, citing what it stands on; what is unknown is said to be so."""

@@ -19,6 +19,7 @@ from operators.extract.dates import dates_in
 from operators.extract.folding import folded
 from operators.extract.values import parse_value
 from operators.hierarchy.find import Reading, UserHierarchy
+from operators.memory.known import Known
 from operators.records import pictures_of
 from operators.retrieve.index import UserIndex
 from operators.retrieve.lanes import unit_length
@@ -45,6 +46,13 @@ class Opened:
         self.lock = threading.Lock()
         self._index: UserIndex | None = None
         self._hierarchy: UserHierarchy | None = None
+        self._known: Known | None = None
+
+    def known(self, made: Callable[[], Known]) -> Known:
+        """What a planner may be shown of the user, made when first asked for."""
+        if self._known is None:
+            self._known = made()
+        return self._known
 
     def hierarchy(self, rows: Callable[[], pa.Table]) -> UserHierarchy:
         """The user's hierarchy, read (``records.HIERARCHY``) when first asked for."""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import replace
+from datetime import datetime
 from typing import Any
 
 import numpy as np
@@ -11,11 +13,15 @@ import polars as pl
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from operators.ask.steps import Answer, Answerer, Planner
+from operators.ask.values import AskValues
 from operators.errors import ObjectNotFound, StoreCorrupt
 from operators.hierarchy.find import UserHierarchy
 from operators.hierarchy.reads import HierarchyReads
 from operators.induce.attributes import Attribute
 from operators.induce.induction import InduceValues, attributes_of
+from operators.memory.asking import Asked, ask
+from operators.memory.known import Known, known_of
 from operators.memory.opened import Encoders, Opened, Users, read_value
 from operators.records import (
     ATTRIBUTE,
@@ -24,6 +30,7 @@ from operators.records import (
     COUNTS,
     HIERARCHY,
     IMAGES,
+    OFFSET,
     ROUND,
     ROUNDS,
     SCHEMA_CHANGES,
@@ -37,6 +44,7 @@ from operators.records import (
 )
 from operators.retrieve.anchors import Anchors, NoAnchors
 from operators.retrieve.find import Query, find
+from operators.retrieve.lanes import unit_length
 from operators.retrieve.result import SearchResult, make_result
 from operators.retrieve.route import route
 from operators.retrieve.values import SearchValues
@@ -63,6 +71,7 @@ from operators.tables.tools import Call, Rows, run
 
 SEARCH_VALUES = SearchValues()
 NO_ANCHORS = NoAnchors()
+ASK_VALUES = AskValues()
 
 
 class Memory(HierarchyReads):
@@ -147,6 +156,52 @@ class Memory(HierarchyReads):
             return None
         return opened.hierarchy(lambda: self._of_user(HIERARCHY_FILE, HIERARCHY, user))
 
+    def text_vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Unit vectors (n, dim) of short texts, by the encoder that made the store's."""
+        return self._encoders.texts.names(texts)
+
+    def known(self, user: str) -> Known:
+        """What a planner may be shown of the user; of one who is not known there is nothing. ScopeError without user."""
+        opened = self._open(user)
+        if opened is None:
+            return known_of([], [], self.text_vectors, 0)
+        return opened.known(lambda: self._known(user, opened))
+
+    def _known(self, user: str, opened: Opened) -> Known:
+        tables = [
+            table_of(row, read_user_table(self._objects, self._snapshot, self._tenant, user, row["start"], row["bytes"]))
+            for row in self._tables(user)
+        ]
+        hierarchy = self.hierarchy(user)
+        offsets = opened.data.rounds[OFFSET].drop_null()
+        offset = int(offsets[-1].as_py()) if len(offsets) else 0
+        return known_of(tables, hierarchy.episodes if hierarchy else [], self.text_vectors, offset)
+
+    def ask(
+        self,
+        user: str,
+        question: str,
+        *,
+        now: datetime | None = None,
+        until: datetime | None = None,
+        image: bytes | None = None,
+        caption: str | None = None,
+        values: AskValues = ASK_VALUES,
+        search: SearchValues = SEARCH_VALUES,
+        planner: Planner | None = None,
+        answerer: Answerer | None = None,
+    ) -> Answer:
+        """The answer to a question about the user, with what it stands on.
+
+        ``now``: the moment it is asked at (UTC; default: this one); ``until``: what is later was not there yet. ``image``:
+        the bytes of a picture that comes with it, ``caption`` what it shows. ``planner`` and ``answerer``: a model's, where
+        there is one; else rules. ScopeError without user; UsageError for a question that is blank or too long, and for a
+        picture that cannot be decoded.
+        """
+        _, user = require_scope(self._tenant, user)
+        asked = Asked(question, search, now, until, image, caption)
+        return ask(self, user, asked, values, planner, answerer)
+
     def query_vector(self, query: str) -> NDArray[np.float32]:
         """The vector (dim,) of a query, by the encoder that made the store's."""
         return self._encoders.texts.query(query)
@@ -173,6 +228,19 @@ class Memory(HierarchyReads):
         if hashlib.sha256(data).hexdigest() != media:
             raise StoreCorrupt(f"{key} in {self._objects.uri} is not what its name says: see `mnemosaic verify`")
         return data
+
+    def nearest_picture(self, user: str, image: bytes) -> tuple[str, float] | None:
+        """The stored picture (media) of the user that looks most like a picture (bytes), and the cosine of the two.
+
+        None where the store holds no vectors of pictures, or the user none. UsageError where it cannot be decoded.
+        """
+        opened = self._open(user)
+        if opened is None or not opened.data.pictures or not self._encoders.images.dim:
+            return None
+        vector = self._encoders.images.query(image)
+        cosines = unit_length(opened.data.picture_vectors) @ unit_length(vector.reshape(1, -1))[0]
+        best = int(np.argmax(cosines))
+        return opened.data.pictures[best], float(cosines[best])
 
     def sessions(self, user: str) -> pl.DataFrame:
         """The user's sessions in order: session_id, rounds, pictures, first_time, last_time (UTC, null where unknown)."""
