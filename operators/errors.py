@@ -11,6 +11,7 @@ MnemosaicError
             ColumnTypeError   a column's kind does not allow what is asked of it
             ConditionError    a condition cannot be read, or its value does not fit its column
             MixedUnits        amounts of several currencies would be reckoned as one
+            QueryError        a statement of SQL does more than read, or more than it may cost
         PlanError             no plan, or no arguments of a step, can be made of a question
     SourceError               a source, or a part of one, cannot be read; carries file, line, round, code
         PictureError          a picture is refused (broken, too large, not a picture)
@@ -77,6 +78,10 @@ class ConditionError(ToolError):
 
 class MixedUnits(ToolError):
     """Amounts of several currencies would be reckoned as one; the message says how to keep them apart."""
+
+
+class QueryError(ToolError):
+    """A statement of SQL cannot be read, does what is not allowed, or costs too much; the message says what is allowed."""
 
 
 class PlanError(UsageError):
