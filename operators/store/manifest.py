@@ -233,7 +233,8 @@ def snapshot_from_json(data: bytes, *, key: str) -> Snapshot:
 
 def bucket_to_dict(bucket: BucketFiles) -> dict[str, Any]:
     """A bucket as plain JSON values (done-markers hold it)."""
-    return asdict(bucket)
+    files = {name: dict(vars(file)) for name, file in bucket.files.items()}
+    return {**vars(bucket), "files": files, "counts": dict(vars(bucket.counts))}
 
 
 def bucket_from_dict(raw: Mapping[str, Any], *, key: str = "a done-marker") -> BucketFiles:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -86,6 +87,8 @@ RESERVED = ".mnemosaic"
 
 MAX_KEY_BYTES, MAX_PART_BYTES = 1024, 255
 
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+
 
 def check_key(key: str) -> str:
     """The key itself, or ValueError: any Unicode but control characters, at most 1024 bytes (255 a part) of UTF-8."""
@@ -124,5 +127,5 @@ def _check_text(text: str) -> None:
         raise ValueError(f"key {text!r} is not Unicode text: {error.reason}") from None
     if size > MAX_KEY_BYTES:
         raise ValueError(f"key {text[:40]!r}..: {size} bytes, at most {MAX_KEY_BYTES}")
-    if any(ord(char) < 0x20 or ord(char) == 0x7F for char in text):
+    if _CONTROL.search(text):
         raise ValueError(f"key {text!r} holds control characters")
