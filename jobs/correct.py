@@ -15,7 +15,7 @@ import pyarrow as pa
 from configs.settings import Settings
 from jobs.following import following, overtaken, pause
 from jobs.induce import Embedder, Inducing
-from jobs.reinduce import rebuilt
+from jobs.rebuild import rebuilt
 from jobs.source import held_corrections
 from operators.encode.text import encoder_of
 from operators.errors import CommitConflict, ToolError, UsageError

@@ -84,13 +84,15 @@ def runs_of(table: pa.Table) -> list[tuple[Scope, int, int]]:
 
 def side_by_side(runs: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
     """Runs of rows (where each begins, and how many they are) that rise; those without a gap between them as one."""
-    found: list[tuple[int, int]] = []
+    found: list[list[int]] = []
+    end = -1
     for begin, rows in runs:
-        if found and sum(found[-1]) == begin:
-            found[-1] = (found[-1][0], found[-1][1] + rows)
+        if begin == end:
+            found[-1][1] += rows
         else:
-            found.append((begin, rows))
-    return found
+            found.append([begin, rows])
+        end = begin + rows
+    return [(begin, rows) for begin, rows in found]
 
 
 class Ranges:

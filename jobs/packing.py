@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
+from functools import cache
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -16,22 +19,32 @@ from operators.store.manifest import PACK_FILE, TABLES_FILE, DataFile
 from operators.store.objects import ObjectStore
 from operators.store.tables import write_pack, write_table
 
+_AT_ONCE = 8
+"""Files that are written at once."""
 
-def joined(kept: pa.Table, fresh: pa.Table) -> tuple[pa.Table, list[int]]:
-    """Rows that stay and new ones by tenant and user, those of one user as they stand; and which row each was."""
+Part = tuple[int, int, int]
+"""Of which of two tables, from which of its rows, and to which."""
+
+
+def joined(kept: pa.Table, fresh: pa.Table) -> tuple[pa.Table, list[Part]]:
+    """Rows that stay (0) and new ones (1), each by tenant and user, as one table by these; and the parts it is made of.
+
+    Of one user those that stay come first.
+    """
     if not len(fresh):
-        return kept, list(range(len(kept)))
-    both, offset = (kept, fresh), (0, len(kept))
-    runs = [(*run, which) for which, table in enumerate(both) for run in runs_of(table)]
-    parts: list[list[int]] = []  # of which table, from where, to where: what stands side by side is one
-    for _, begin, rows, which in sorted(runs, key=lambda run: (run[0], run[3], run[1])):
-        if parts and parts[-1][0] == which and parts[-1][2] == begin:
-            parts[-1][2] += rows
-        else:
-            parts.append([which, begin, begin + rows])
-    order = [offset[which] + at for which, begin, end in parts for at in range(begin, end)]
-    table = pa.concat_tables([both[which].slice(begin, end - begin) for which, begin, end in parts])
-    return table.combine_chunks(), order
+        return kept, [(0, 0, len(kept))]
+    held = runs_of(kept)
+    scopes = [scope for scope, _, _ in held]
+    begins = [begin for _, begin, _ in held] + [len(kept)]
+    parts: list[Part] = []
+    at = 0
+    for scope, begin, rows in runs_of(fresh):
+        upto = begins[bisect_right(scopes, scope)]
+        parts += [(0, at, upto), (1, begin, begin + rows)]
+        at = upto
+    parts.append((0, at, len(kept)))
+    both = (kept, fresh)
+    return pa.concat_tables([both[which].slice(begin, end - begin) for which, begin, end in parts]).combine_chunks(), parts
 
 
 def tables_of(
@@ -42,24 +55,22 @@ def tables_of(
     ``kept``: those that stay as they were, in ``pack``; ``rows``: those made anew, whose Parquet are ``blobs``. What stands
     side by side in ``pack`` and stays so is one part.
     """
-    tables, order = joined(kept, pa.Table.from_pylist(list(rows), TABLES))
-    starts, sizes = kept["start"].to_pylist(), kept["bytes"].to_pylist()
-    parts: list[memoryview | bytes] = []
-    begin = end = 0
-    for at in order:
-        if at < len(kept) and starts[at] == end and begin < end:
-            end += sizes[at]
+    tables, parts = joined(kept, pa.Table.from_pylist(list(rows), TABLES))
+    starts, sizes = kept["start"].to_numpy(), kept["bytes"].to_numpy()
+    ends = starts + sizes
+    packed: list[memoryview | bytes] = []
+    lengths = [np.empty(0, np.int64)]
+    for which, begin, end in parts:
+        if which:
+            packed += blobs[begin:end]
+            lengths.append(np.array([len(blob) for blob in blobs[begin:end]], np.int64))
             continue
-        parts.append(pack[begin:end])
-        begin = end = 0
-        if at < len(kept):
-            begin, end = starts[at], starts[at] + sizes[at]
-        else:
-            parts.append(blobs[at - len(kept)])
-    parts.append(pack[begin:end])
-    lengths = np.array([(sizes[at] if at < len(kept) else len(blobs[at - len(kept)])) for at in order], np.int64)
-    tables = _with(_with(tables, "start", np.cumsum(lengths) - lengths), "bytes", lengths)
-    return tables, [part for part in parts if len(part)]
+        cuts = np.flatnonzero(starts[begin + 1 : end] != ends[begin : end - 1]) + begin + 1 if begin < end else ()
+        packed += [pack[starts[first] : ends[last - 1]] for first, last in pairwise([begin, *cuts, end]) if first < last]
+        lengths.append(sizes[begin:end])
+    length = np.concatenate(lengths)
+    tables = _with(_with(tables, "start", np.cumsum(length) - length), "bytes", length)
+    return tables, [part for part in packed if len(part)]
 
 
 def _with(table: pa.Table, name: str, values: np.ndarray) -> pa.Table:
@@ -95,6 +106,12 @@ def together(writing: Mapping[str, Callable[[], DataFile]]) -> dict[str, DataFil
 
     All are as durable as each is when its writing returns. What the first of them raises is raised when all have ended.
     """
-    with ThreadPoolExecutor(len(writing)) as threads:
-        files = {dataset: threads.submit(write) for dataset, write in writing.items()}
+    files = {dataset: _writers().submit(write) for dataset, write in writing.items()}
+    wait(files.values())
     return {dataset: file.result() for dataset, file in files.items()}
+
+
+@cache
+def _writers() -> ThreadPoolExecutor:
+    """The threads that write a bucket's files; they wait for the next bucket's."""
+    return ThreadPoolExecutor(_AT_ONCE, "mnemosaic-write")

@@ -12,7 +12,7 @@ import time
 import uuid
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from typing import Any
 
@@ -21,14 +21,15 @@ import pyarrow.compute as pc
 
 from configs.settings import Settings
 from jobs.following import following, overtaken, pause
-from jobs.induce import Embedder, Inducing, reinduce_bucket, shared_schemas
+from jobs.helpers import Make, beside
+from jobs.induce import Embedder, Inducing, shared_schemas
+from jobs.rebuild import counting, inducing
 from jobs.schema_rows import as_shared, change_row, schema_row
-from jobs.source import source_of
-from jobs.stages import RESULTS, Resources, Stage, Work, cluster, through
+from jobs.stages import RESULTS, Resources, Stage, Work, cluster, through, usable_cores
 from jobs.watch import Progress, Watch
-from operators.encode.text import TextEncoder, encoder_of
+from operators.encode.text import encoder_of
 from operators.errors import CommitConflict, UsageError
-from operators.induce.counts import merge, pooled, told_by
+from operators.induce.counts import told_by
 from operators.induce.induction import Induced, induction
 from operators.records import COUNTS, SCHEMA_CHANGES, TABLES, TENANT, USER, bucket_of, require_scope
 from operators.store.buckets import list_users
@@ -47,11 +48,17 @@ from operators.store.objects import ObjectStore
 from operators.store.opening import open_objects
 from operators.store.tables import read_table, write_table
 
-_TRIED = 1.0
+_TRIED = 0.5
 """Seconds of work after which it is known how long the rest would take here."""
 
-_RAY_STARTS = 12.0
-"""Seconds that Ray and its workers take to start: what takes no longer is done here."""
+_HELPER_STARTS = 1.0
+"""Seconds that a helper takes to start."""
+
+_ALONE = 2.0
+"""Seconds of work that is done here before helpers would have made up for their start."""
+
+_RAY_PAYS = 30.0
+"""Seconds up to which work is left to helpers: Ray and its workers take a dozen to start."""
 
 _ORDERS_A_WORKER = 16
 """Orders that each worker gets of a stage, one after the other: more would be handed out longer than they are worked on."""
@@ -110,7 +117,7 @@ def _named(
 
 
 class _Hands(ExitStack):
-    """Who works: this process while that is sooner done than Ray starts, then Ray, which stays until all is done."""
+    """Who works: this process, soon helpers beside it, or, where they would take long, Ray, which stays till all is done."""
 
     def __init__(self, settings: Settings, address: str | None) -> None:
         super().__init__()
@@ -118,23 +125,35 @@ class _Hands(ExitStack):
         self._cpus = 0
         self.startup = 0.0
 
-    def through(self, stage: Stage, orders: Sequence[str]) -> Iterator[Any]:
-        """Work orders, a JSON document each, through a stage whose tasks are arrays of them: their results, in no order."""
-        done = 0
-        if not self._cpus:
-            began = time.monotonic()
-            for results in through(stage, [f"[{order}]" for order in orders], here=True):
-                yield from results
-                done += 1
-                spent = time.monotonic() - began
-                if spent > _TRIED and spent / done * (len(orders) - done) > _RAY_STARTS:
-                    break
-        if left := orders[done:]:
-            self._start()
-            together = -(-len(left) // (self._cpus * _ORDERS_A_WORKER))
-            tasks = [f"[{','.join(left[at : at + together])}]" for at in range(0, len(left), together)]
-            for results in through(replace(stage, workers=min(self._cpus, len(tasks))), tasks):
-                yield from results
+    def through(self, name: str, make: Make, orders: Sequence[str]) -> Iterator[Any]:
+        """The results of orders, a JSON document each, in no order. ``make``: makes what does one; ``name``: the stage's."""
+        if self._cpus:
+            yield from self._far(name, make, orders)
+            return
+        began, do, done, rest = time.monotonic(), make(), 0, 0.0
+        for done, order in enumerate(orders, start=1):
+            yield do(json.loads(order))
+            spent = time.monotonic() - began
+            rest = spent / done * (len(orders) - done)
+            if spent > _TRIED and rest > _ALONE:
+                break
+        cores = self._ray.num_cpus or usable_cores()
+        if rest / cores > _RAY_PAYS:
+            yield from self._far(name, make, orders[done:])
+        elif left := orders[done:]:
+            # One more than there are cores: now and then each waits for a disk or a network to settle what it wrote.
+            yield from beside(make, left, min(cores, int(rest / _HELPER_STARTS)))
+
+    def _far(self, name: str, make: Make, orders: Sequence[str]) -> Iterator[Any]:
+        if not orders:
+            return
+        self._start()
+        together = -(-len(orders) // (self._cpus * _ORDERS_A_WORKER))
+        tasks = [f"[{','.join(orders[at : at + together])}]" for at in range(0, len(orders), together)]
+        workers = min(self._cpus, len(tasks))
+        stage = Stage(name, partial(_of_orders, make), RESULTS, Resources(cpus=1), workers=workers, batch_rows=1)
+        for results in through(stage, tasks):
+            yield from results
 
     def _start(self) -> None:
         if self._cpus:
@@ -223,11 +242,13 @@ class _Job:
     def _counted(self, base: Snapshot) -> pa.Table:
         """The counts of every tenant: those of the buckets added level by level, each task a few."""
         files = [bucket.files[COUNTS_FILE] for _, bucket in sorted(base.buckets.items())]
-        stage = Stage("count", partial(_count_work, self.objects, self.run_id), RESULTS, Resources(cpus=1), batch_rows=1)
+        make = partial(counting, self.objects, self.run_id)
         while files:
             groups = [files[at : at + _MERGED_AT_ONCE] for at in range(0, len(files), _MERGED_AT_ONCE)]
             orders = [json.dumps([asdict(file) for file in group]) for group in groups]
-            files = sorted((DataFile(**raw) for raw in self.hands.through(stage, orders)), key=lambda file: file.path)
+            files = sorted(
+                (DataFile(**raw) for raw in self.hands.through("count", make, orders)), key=lambda file: file.path
+            )
             if len(files) == 1:
                 return read_table(self.objects, files[0])
         return COUNTS.empty_table()
@@ -263,72 +284,19 @@ class _Job:
             if (bucket.revision, how.fingerprint) not in self.built
         ]
         only = None if self.only is None else sorted(self.only)
-        work = partial(_induce_work, self.objects, self.run_id, how, only, partial(encoder_of, base.spec.encoder))
-        stage = Stage("induce", work, RESULTS, Resources(cpus=1), batch_rows=1)
-        for at, result in enumerate(self.hands.through(stage, orders), start=1):
+        make = partial(inducing, self.objects, self.run_id, how, only, partial(encoder_of, base.spec.encoder))
+        for at, result in enumerate(self.hands.through("induce", make, orders), start=1):
             self.built[result["of"], how.fingerprint] = result
             self.watch.tell(Progress("induce", at, len(orders), "buckets"))
         return [self.built[bucket.revision, how.fingerprint] for bucket in wanted.values()]
 
 
-def _count_work(objects: ObjectStore, run_id: str) -> Work:
-    def add(order: Any) -> dict[str, Any]:
-        counts = merge(pooled(read_table(objects, DataFile(**raw))) for raw in order)
-        key = f"runs/{run_id}/added/{uuid.uuid4().hex}.parquet"
-        return asdict(write_table(objects, key, counts, COUNTS))
-
-    return _of_orders(add)
-
-
-def _induce_work(
-    objects: ObjectStore,
-    run_id: str,
-    how: Inducing,
-    only: Sequence[tuple[str, str]] | None,
-    load_encoder: Callable[[], TextEncoder],
-) -> Work:
-    embed = Embedder(load_encoder)
-    named = None if only is None else {(tenant, user) for tenant, user in only}
-
-    def induce(order: Any) -> dict[str, Any]:
-        return rebuilt(objects, run_id, order["bucket"], bucket_from_dict(order["files"]), how, embed, named)
-
-    return _of_orders(induce)
-
-
-def _of_orders(work: Callable[[Any], dict[str, Any]]) -> Work:
-    """Tasks of several orders each: arrays of them as JSON, and of what became of them."""
+def _of_orders(make: Make) -> Work:
+    """Work over tasks of several orders each: arrays of them as JSON, and of what became of them."""
+    do = make()
 
     def all_of(batch: pa.Table) -> pa.Table:
-        results = [json.dumps([work(order) for order in json.loads(task)]) for task in batch["task"].to_pylist()]
+        results = [json.dumps([do(order) for order in json.loads(task)]) for task in batch["task"].to_pylist()]
         return pa.table({"result": results}, schema=RESULTS)
 
     return all_of
-
-
-def rebuilt(
-    objects: ObjectStore,
-    run_id: str,
-    number: int,
-    bucket: BucketFiles,
-    how: Inducing,
-    embed: Embedder,
-    only: Collection[tuple[str, str]] | None,
-    corrections: pa.Table | None = None,
-) -> dict[str, Any]:
-    """A bucket with its tables made anew: its files, how many tables are others than before, and what changed of schemas."""
-    revision = uuid.uuid4().hex
-    home = f"runs/{run_id}/data/{number:05d}-{revision}"
-    source = source_of(objects, bucket, corrections)
-    made = reinduce_bucket(objects, home, source, bucket, how, embed, run_id=run_id, only=only)
-    # Where only some users' tables were made so, all are looked at when all are asked for; a correction changes no schema.
-    made_so = how.fingerprint if only is None or how.fingerprint == bucket.induction else "mixed"
-    made_so = bucket.induction if how.as_held else made_so
-    files = replace(bucket, revision=revision, files={**bucket.files, **made.files}, induction=made_so)
-    return {
-        "bucket": number,
-        "of": bucket.revision,
-        "files": bucket_to_dict(files),
-        "tables": made.tables,
-        "changes": made.changes,
-    }

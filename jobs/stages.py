@@ -174,7 +174,7 @@ def cluster(address: str | None, *, num_cpus: int | None, object_store_bytes: in
     and left running. The local cluster has one logical CPU more than the machine, which the light stages share.
     """
     joined = ray.is_initialized()
-    cores = num_cpus or _usable_cores()
+    cores = num_cpus or usable_cores()
     if not joined:
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
         if address is None:
@@ -258,5 +258,6 @@ def _without_ray_greeting() -> Iterator[None]:
             os.close(kept)
 
 
-def _usable_cores() -> int:
+def usable_cores() -> int:
+    """The cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

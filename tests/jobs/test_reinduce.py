@@ -449,30 +449,37 @@ def test_nothing_of_rounds_and_observations_is_read_of_whom_nothing_changed(
     assert {row["made_of"].partition("-")[0] for row in tables(store)} == {made["ann"]}
 
 
-def test_here_and_through_ray_come_to_the_same(
+def test_here_with_helpers_and_through_ray_come_to_the_same(
     tmp_path: Path, settings: Settings, write_sessions: WriteSessions, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     late = induced(settings, in_backfill=False)
     sessions = [each for user in ("ann", "bob", "eve", "gus") for each in sleeper(user, range(4))]
-    stores = [tmp_path / "here", tmp_path / "ray"]
+    stores = [tmp_path / name for name in ("here", "helpers", "ray")]
     for store in stores:
         fill(write_sessions, f"{store.name}.jsonl", sessions, store, late)
     reports = [redo(stores[0], settings)]
-    monkeypatch.setattr(jobs.reinduce, "_TRIED", 0.0)
-    monkeypatch.setattr(jobs.reinduce, "_RAY_STARTS", 0.0)
-    started: list[int] = []
-    start = jobs.reinduce._Hands._start
+    for name, value in {"_TRIED": 0.0, "_ALONE": 0.0, "_HELPER_STARTS": 1e-6}.items():
+        monkeypatch.setattr(jobs.reinduce, name, value)
+    told: list[str] = []
 
-    def starting(hands: jobs.reinduce._Hands) -> None:
-        start(hands)
-        started.append(hands._cpus)
+    def noted(name: str, of: object) -> None:
+        real = getattr(of, name)
 
-    monkeypatch.setattr(jobs.reinduce._Hands, "_start", starting)
+        def noting(*given: object) -> object:
+            told.append(name)
+            return real(*given)
+
+        monkeypatch.setattr(of, name, noting)
+
+    noted("beside", jobs.reinduce)
+    noted("_start", jobs.reinduce._Hands)
     reports.append(redo(stores[1], settings))
-    assert len(started) == 1
-    told = [sorted((row["user_id"], row["change"], row["table"]) for row in report.changes) for report in reports]
-    assert told[0] == told[1]
+    monkeypatch.setattr(jobs.reinduce, "_RAY_PAYS", 0.0)
+    reports.append(redo(stores[2], settings))
+    assert told == ["beside", "_start"]
+    changes = [sorted((row["user_id"], row["change"], row["table"]) for row in report.changes) for report in reports]
+    assert changes[0] == changes[1] == changes[2]
     assert {report.tables for report in reports} == {4}
-    assert counted(stores[0]) == counted(stores[1])
+    assert counted(stores[0]) == counted(stores[1]) == counted(stores[2])
     plain = [sorted(str({**row, "start": 0}) for row in tables(store)) for store in stores]
-    assert plain[0] == plain[1]
+    assert plain[0] == plain[1] == plain[2]
