@@ -156,7 +156,8 @@ def latest_year(make: Make, today: date, known: Stretch | None, *, closing: bool
     meeting = [year for year in begun if meets(found[year], known)]
     if closing and known is not None and not meeting and begun and found[begun[-1]][1] < known[0]:
         meeting = [year for year in found if found[year][0] >= known[0]][:1]
-    return (meeting or begun or [None])[-1]
+    chosen = meeting or begun
+    return chosen[-1] if chosen else None
 
 
 def meets(days: Stretch, known: Stretch | None) -> bool:

@@ -8,14 +8,52 @@ from dataclasses import dataclass, replace
 from datetime import date
 from typing import Literal
 
-from operators.ask.rules.calendar import Make, Stretch, day_or_none, in_order, iso_week, latest_year, meets, months, stretch, years
+from operators.ask.rules.calendar import (
+    Make,
+    Stretch,
+    day_or_none,
+    in_order,
+    iso_week,
+    latest_year,
+    meets,
+    months,
+    stretch,
+    years,
+)
 from operators.ask.rules.time_words import ALSO_VERBS, END, JOINTS, MEASURES, MONTHS, Token
 
 Lead = Literal[0, 1, 2]
 """How sure what stands before a name makes that it is a time: nothing, a preposition, or one that only times have."""
 
-_INTRODUCE = frozenset(("did", "do", "was", "were", "is", "have", "had", "i", "my", "we", "and", "or", "to", "than", "vs", "versus",
-                        "compared", "until", "till", "through", "how", "what", "which", "thru", "on"))  # fmt: skip
+_INTRODUCE = frozenset(
+    (
+        "did",
+        "do",
+        "was",
+        "were",
+        "is",
+        "have",
+        "had",
+        "i",
+        "my",
+        "we",
+        "and",
+        "or",
+        "to",
+        "than",
+        "vs",
+        "versus",
+        "compared",
+        "until",
+        "till",
+        "through",
+        "how",
+        "what",
+        "which",
+        "thru",
+        "on",
+    )
+)
 """Words before which ``the 17th`` is a day and not the seventeenth of something."""
 
 
@@ -42,8 +80,9 @@ class Unit:
             return lambda year: None if (made := make(year)) is None else change(made)
 
         makes = tuple(changed(make) for make in self.makes)
-        return replace(self, makes=makes, kind="other", month=0, repeats=False, whole=(),
-                       end=self.end if end is None else end)  # fmt: skip
+        return replace(
+            self, makes=makes, kind="other", month=0, repeats=False, whole=(), end=self.end if end is None else end
+        )
 
 
 @dataclass(frozen=True)
@@ -54,6 +93,7 @@ class Scan:
     today: date
     day_first: bool | None
     known: Stretch | None
+    depth: int = 0
 
     def at(self, place: int) -> Token:
         """The token there, END outside."""
@@ -61,7 +101,11 @@ class Scan:
 
     def says(self, place: int, *words: str) -> bool:
         """Whether these words stand there."""
-        return all(self.at(place + step).word == word for step, word in enumerate(words))
+        for word in words:
+            if self.at(place).word != word:
+                return False
+            place += 1
+        return True
 
     def days(self, unit: Unit, *, closing: bool = False) -> tuple[Stretch, ...]:
         """The readings of a unit, the likeliest first; none where the calendar has none. ``closing``: see latest_year."""
@@ -93,11 +137,10 @@ def told_year(scan: Scan, place: int) -> tuple[int | None, int]:
         return scan.today.year - 1, at + 2
     if scan.says(at, "this", "year"):
         return scan.today.year, at + 2
-    if token.word in ("'", "’") and scan.at(at + 1).kind == "number" and len(scan.at(at + 1).word) == 2:
+    if token.word in ("'", "\u2019") and scan.at(at + 1).kind == "number" and len(scan.at(at + 1).word) == 2:
         return two_digits(scan.at(at + 1).number), at + 2
-    if token.kind == "number" and len(token.word) == 4:
-        if token.word[0] == "0" or is_year(scan, at):
-            return token.number, at + 1
+    if token.kind == "number" and len(token.word) == 4 and (token.word[0] == "0" or is_year(scan, at)):
+        return token.number, at + 1
     return None, place
 
 
@@ -116,7 +159,9 @@ def two_digits(year: int) -> int:
     return 2000 + year if year < 70 else 1900 + year
 
 
-def _day_of(month: int, day: int) -> Make:
+def day_maker(month: int, day: int) -> Make:
+    """That day of a year."""
+
     def make(year: int) -> Stretch | None:
         made = day_or_none(year, month, day)
         return stretch(made, made)
@@ -127,7 +172,7 @@ def _day_of(month: int, day: int) -> Make:
 def day_unit(scan: Scan, month: int, day: int, place: int) -> Unit:
     """A day of a month, with the year that may stand behind it."""
     year, end = told_year(scan, place)
-    return Unit(end, (_day_of(month, day),), "day", year if year is not None else 1, year is None, month)
+    return Unit(end, (day_maker(month, day),), "day", year if year is not None else 1, year is None, month)
 
 
 def day_number(scan: Scan, place: int) -> tuple[int, int] | None:
@@ -143,14 +188,14 @@ def in_digits(scan: Scan, place: int, lead: Lead) -> Unit | None:
     numbers = [int(each) for each in re.findall("[0-9]+", token.word)]
     end = place + 1
     if token.kind in ("iso", "ymd"):
-        return Unit(end, (_day_of(numbers[1], numbers[2]),), "day", numbers[0])
+        return Unit(end, (day_maker(numbers[1], numbers[2]),), "day", numbers[0])
     if token.kind == "iso-month":
         year, month = numbers if numbers[0] > 31 else numbers[::-1]
         return Unit(end, (lambda year: months(year, month) if 1 <= month <= 12 else None,), "month", year)
     if token.kind == "iso-week":
         return fixed(end, iso_week(numbers[0], numbers[1]))
     if token.kind == "dotted":
-        return Unit(end, (_day_of(numbers[1], numbers[0]),), "day", numbers[2])
+        return Unit(end, (day_maker(numbers[1], numbers[0]),), "day", numbers[2])
     if token.kind == "slashed":
         year = numbers[2] if len(token.word.replace("-", "/").split("/")[2]) == 4 else two_digits(numbers[2])
         return replace(_either(scan, end, numbers[0], numbers[1]), year=year, floating=False)
@@ -166,6 +211,8 @@ def _is_date(scan: Scan, place: int, lead: Lead, numbers: list[int]) -> bool:
         return False
     if lead:
         return scan.at(place - 1).word not in ("for", "of", "at", "about", "around", "over", "within")
+    if scan.at(place + 1).word in ("-", "to", "through") and scan.at(place + 2).kind in ("pair", "slashed"):
+        return True
     return max(numbers) > 12 and (place == 0 or behind.kind in ("sign", "gap"))
 
 
@@ -174,7 +221,7 @@ def _either(scan: Scan, end: int, one: int, two: int) -> Unit:
     if scan.day_first is not None:
         wanted = readings[not scan.day_first]
         readings = (wanted, wanted) if day_or_none(2024, *wanted) is not None else readings
-    return Unit(end, tuple(_day_of(*each) for each in readings), "day", floating=True)
+    return Unit(end, tuple(day_maker(*each) for each in readings), "day", floating=True)
 
 
 def from_number(scan: Scan, place: int, lead: Lead, after_the: bool) -> Unit | None:
@@ -244,7 +291,7 @@ def _stands_alone(scan: Scan, place: int, word: str, lead: Lead) -> bool:
     before, behind = scan.at(place - 1).word, scan.at(place + 1).word
     if word in ("may", "mar", "march", "jan", "dec", "sep", "jun", "nov", "oct"):
         other = place + 2 + (scan.at(place + 2).word in ("in", "the", "of"))
-        joined = behind in (*JOINTS, "to", "-", "/") and scan.at(other).word in MONTHS
+        joined = behind in (*JOINTS, "to", "-", "/") and scan.at(other).word in MONTHS and scan.at(other).word != word
         return joined or before in ("my", "whole", "entire") or (word not in ALSO_VERBS and lead > 0)
     return before not in ("with", "call", "named", "called", "meet", "met", "told", "asked")
 
@@ -264,5 +311,24 @@ def bare_year(scan: Scan, place: int, lead: Lead, joined: bool) -> Unit | None:
 
 
 _BEFORE_AMOUNTS = frozenset(
-    "than over above below under least most exactly to reach reached equal equals about a nearly around hit".split()
+    [
+        "than",
+        "over",
+        "above",
+        "below",
+        "under",
+        "least",
+        "most",
+        "exactly",
+        "to",
+        "reach",
+        "reached",
+        "equal",
+        "equals",
+        "about",
+        "a",
+        "nearly",
+        "around",
+        "hit",
+    ]
 )

@@ -1,16 +1,34 @@
-"""Stretches of days by name: ``last week``, ``the end of May``, ``two weeks ago``, ``Q1 2016``, ``Christmas``, ``on Mondays``."""
+"""Stretches of days by name: ``last week``, ``the end of May``, ``two weeks ago``, ``Christmas``, ``on Mondays``."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import timedelta
+from datetime import date
 
 from operators.ask.rules import calendar
 from operators.ask.rules.calendar import Stretch, moved, stretch
-from operators.ask.rules.time_dates import Lead, Scan, Unit, bare_year, fixed, from_month, from_number, in_digits, told_year
+from operators.ask.rules.time_dates import (
+    Lead,
+    Scan,
+    Unit,
+    bare_year,
+    day_maker,
+    fixed,
+    from_month,
+    from_number,
+    in_digits,
+    told_year,
+)
 from operators.ask.rules.time_words import (
-    COUNTS, MONTHS, SEASONS, SPELLED_ORDINALS, UNITS, WEEKDAY_GROUPS, WEEKDAY_PLURALS, WEEKDAYS,
+    COUNTS,
+    MONTHS,
+    SEASONS,
+    SPELLED_ORDINALS,
+    UNITS,
+    WEEKDAY_GROUPS,
+    WEEKDAY_PLURALS,
+    WEEKDAYS,
 )  # fmt: skip
 
 _PARTS = {"early": 0, "mid": 1, "middle": 1, "late": 2, "beginning": 0, "start": 0, "end": 2}
@@ -19,6 +37,7 @@ _NEXT = ("next", "coming", "upcoming", "following")
 _WHICH = frozenset((*_LAST, *_NEXT, "this", "current"))
 _TIMES = frozenset(("morning", "afternoon", "evening", "night", "nights", "mornings", "evenings", "afternoons"))
 _MOST_DAYS = 36_600
+_DEEPEST = 3
 _WHOLE = frozenset(("the", "all", "whole", "entire", "full"))
 
 
@@ -30,7 +49,7 @@ def unit_at(scan: Scan, place: int, lead: Lead, *, joined: bool = False) -> Unit
     place += scan.says(place, "of") and place > start
     after_the = scan.at(place - 1).word == "the" and place > start
     if (scan.says(place, "month", "of") or scan.says(place, "year")) and place > start:
-        named = unit_at(scan, place + (2 if scan.says(place, "month") else 1 + scan.says(place + 1, "of")), 2)
+        named = _inner(scan, place + (2 if scan.says(place, "month") else 1 + scan.says(place + 1, "of")), 2)
         if named is not None and named.kind in ("month", "year"):
             return named
     token = scan.at(place)
@@ -43,6 +62,11 @@ def unit_at(scan: Scan, place: int, lead: Lead, *, joined: bool = False) -> Unit
     if token.word in MONTHS:
         return from_month(scan, place, lead)
     return _by_name(scan, place, lead, after_the)
+
+
+def _inner(scan: Scan, place: int, lead: Lead) -> Unit | None:
+    """What another unit is made of; a few of them within each other at most."""
+    return None if scan.depth >= _DEEPEST else unit_at(replace(scan, depth=scan.depth + 1), place, lead)
 
 
 def _by_name(scan: Scan, place: int, lead: Lead, the: bool) -> Unit | None:
@@ -103,7 +127,7 @@ def _which(scan: Scan, place: int, the: bool) -> Unit | None:
     if word in WEEKDAYS:
         return fixed(at + 1 + (scan.at(at + 1).word in _TIMES), _stepped_weekday(scan, WEEKDAYS[word], step), "day")
     if word in MONTHS or word in SEASONS or word in ("christmas", "halloween"):
-        named = unit_at(scan, at, 2)
+        named = _inner(scan, at, 2)
         return None if named is None else _stepped_name(scan, named, step) if named.floating else named
     count, at = _count(scan, at)
     unit = UNITS.get(scan.at(at).word)
@@ -206,7 +230,7 @@ def _rolling(scan: Scan, end: int, unit: str, count: int) -> Unit:
         whole = None if weekend is None or edge is None else (min(weekend[0], edge[0]), max(weekend[1], edge[1]))
         return replace(fixed(end, whole), weekdays=frozenset((5, 6)))
     if unit == "hour":
-        return fixed(end, _around(scan, -(-number // -24) * -1 if count < 0 else 0, 0 if count < 0 else -(-number // 24)))
+        return fixed(end, _around(scan, number // -24, 0) if count < 0 else _around(scan, 0, -(number // -24)))
     days = {"day": 1, "week": 7, "fortnight": 14}.get(unit)
     if days is not None:
         return fixed(end, _around(scan, 1 - days * number, 0) if count < 0 else _around(scan, 1, days * number))
@@ -263,7 +287,7 @@ def _beside(scan: Scan, place: int, lead: Lead, the: bool) -> Unit | None:
         return fixed(at + 2, _around(scan, -2 if scan.says(at, "before") else 2), "day") if unit == "day" else None
     how = scan.at(at).word
     if unit == "week" and how in ("of", "beginning", "starting", "commencing", "ending", "around"):
-        day = unit_at(scan, at + 1 + (scan.at(at + 1).word == "on"), 2)
+        day = _inner(scan, at + 1 + (scan.at(at + 1).word == "on"), 2)
         if day is None or day.kind not in ("day", "other"):
             return None
         if how in ("of", "around"):
@@ -286,7 +310,7 @@ def _next_to(scan: Scan, at: int, unit: str, count: int, *, stretching: bool) ->
     length = {"day": 1, "week": 7, "fortnight": 14, "month": 30}.get(unit)
     if how not in ("before", "after", "following") or length is None:
         return None
-    base = unit_at(scan, at + 2 + scan.says(at + 1, "prior", "to"), 2)
+    base = _inner(scan, at + 2 + scan.says(at + 1, "prior", "to"), 2)
     if base is None or base.weekdays:
         return None
     far = length * count
@@ -310,22 +334,21 @@ def _next_to(scan: Scan, at: int, unit: str, count: int, *, stretching: bool) ->
 def _a_weekday(scan: Scan, place: int) -> Unit | None:
     """``on a Monday``: any."""
     word = scan.at(place + 1).word
-    if scan.at(place).word != "a" or not (word in WEEKDAYS and len(word) > 5 or word in WEEKDAY_GROUPS):
+    if scan.at(place).word != "a" or not ((word in WEEKDAYS and len(word) > 5) or word in WEEKDAY_GROUPS):
         return None
     return _set(place + 2, WEEKDAY_GROUPS.get(word) or frozenset((WEEKDAYS[word],)))
 
 
 def _set(end: int, weekdays: frozenset[int]) -> Unit:
-    return Unit(end, (lambda _: (calendar.date.min, calendar.date.max),), weekdays=weekdays)
+    return Unit(end, (lambda _: (date.min, date.max),), weekdays=weekdays)
 
 
 def _weekday(scan: Scan, place: int, lead: Lead, the: bool) -> Unit | None:
     word, before = scan.at(place).word, scan.at(place - 1).word
     if word in ("every", "each", "any"):
-        found = _a_weekday(replace(scan, tokens=scan.tokens), place) if word == "a" else None
         named = scan.at(place + 1).word
         days = WEEKDAY_GROUPS.get(named) or (frozenset((WEEKDAYS[named],)) if named in WEEKDAYS and len(named) > 5 else None)
-        return found or (_set(place + 2, days) if days else None)
+        return _set(place + 2, days) if days else None
     if before in ("black", "good", "ash", "cyber", "tgi", "tgif", "which", "what", "by", "per"):
         return None
     if word in WEEKDAY_PLURALS:
@@ -344,7 +367,7 @@ def _weekday(scan: Scan, place: int, lead: Lead, the: bool) -> Unit | None:
         return None
     date_at = end + (scan.at(end).word in (",", "."))
     named_day = (
-        unit_at(scan, date_at, 1) if scan.at(date_at).kind != "word" or scan.at(date_at).word in (*MONTHS, "the") else None
+        _inner(scan, date_at, 1) if scan.at(date_at).kind != "word" or scan.at(date_at).word in (*MONTHS, "the") else None
     )
     if named_day is not None and named_day.kind == "day":
         return named_day
@@ -357,10 +380,10 @@ def _weekday(scan: Scan, place: int, lead: Lead, the: bool) -> Unit | None:
         return week and replace(week.mapped(lambda days: calendar.nth_weekday(days, number, 1)), kind="day")
     if the and not lead:
         return None
-    return fixed(end, _around(scan, -((scan.today.weekday() - number) % 7)), "day")
+    return replace(fixed(end, _around(scan, -((scan.today.weekday() - number) % 7)), "day"), repeats=True)
 
 
-_BEFORE_SHORT = frozenset(("on", "since", "until", "till", "before", "after", "through", "every"))
+_BEFORE_SHORT = frozenset(("on", "since", "until", "till", "before", "after", "through", "from", "to", "and"))
 
 
 def _weekdays(scan: Scan, place: int) -> Unit:
@@ -385,7 +408,7 @@ def _whole(scan: Scan, at: int) -> Unit | None:
     unit = UNITS.get(scan.at(at + 1).word)
     if scan.says(at, "the") and unit in ("week", "month", "quarter", "year") and not scan.says(at + 2, "of"):
         return fixed(at + 2, _stepped(scan, unit, 0), "month" if unit == "month" else "other")
-    found = unit_at(scan, at, 2)
+    found = _inner(scan, at, 2)
     return found if found is not None and found.kind != "day" and not found.weekdays else None
 
 
@@ -398,7 +421,7 @@ def _part(scan: Scan, place: int, lead: Lead) -> Unit | None:
         whole = _whole(scan, at) if lead or named else None
     else:
         whole = _whole(scan, at + 1) if scan.at(at).word == "of" else None
-    return None if whole is None else whole.mapped(lambda days: calendar.third(days, number))
+    return None if whole is None else replace(whole.mapped(lambda days: calendar.third(days, number)), whole=whole.makes)
 
 
 def _first_of(scan: Scan, place: int) -> Unit | None:
@@ -406,7 +429,7 @@ def _first_of(scan: Scan, place: int) -> Unit | None:
     token = scan.at(place)
     if not scan.says(place + 1, "of") or scan.at(place + 2).word not in MONTHS:
         return None
-    return from_number(replace(scan), place, 1, False) if token.number > 0 else None
+    return from_number(scan, place, 1, False) if token.number > 0 else None
 
 
 def _ordinal(scan: Scan, place: int) -> Unit | None:
@@ -490,13 +513,5 @@ def _holiday(scan: Scan, place: int, lead: Lead) -> Unit | None:
         if scan.says(place, *words):
             year, end = told_year(scan, place + len(words))
             if len(words) == 1 or words[-1] != "year" or year is not None or lead == 2:
-                made = calendar.day_or_none(2000, month, day)
-                assert made is not None
-                make = lambda y: _same_day(y, month, day)
-                return Unit(end, (make,), "day", year or 1, year is None)
+                return Unit(end, (day_maker(month, day),), "day", year or 1, year is None)
     return None
-
-
-def _same_day(year: int, month: int, day: int) -> Stretch | None:
-    made = calendar.day_or_none(year, month, day)
-    return stretch(made, made) if made is not None and made - timedelta(days=0) else None

@@ -4,10 +4,11 @@ Own rules, because no library that was tried (dateparser, parsedatetime, datefin
 a question: ``in April`` becomes an instant or nothing, ``the first week of May`` becomes May, ``May I ask`` a month, and a
 missing year is the next one, where a question about records means the last.
 
-What is meant where English leaves it open: weeks begin on Monday; ``last week`` is the one before this week, ``the past week``
-and ``the last week`` the seven days up to today, as are ``the last 7 days``; ``last night`` is yesterday; ``two weeks ago`` a
-whole week; the first week of a month its days 1 to 7; early, middle and late are days 1 to 10, 11 to 20 and the rest;
-seasons are meteorological and northern, winter being that of the year it ends in, the other reading is given too.
+What is meant where English leaves it open: weeks begin on Monday; ``last week`` is the one before this week, ``the past
+week`` and ``the last week`` the seven days up to today, as are ``the last 7 days``; ``last night`` is yesterday; ``two
+weeks ago`` a whole week; the first week of a month its days 1 to 7; early, middle and late are days 1 to 10, 11 to 20
+and the rest; seasons are meteorological and northern, winter being that of the year it ends in, the other reading is
+given too.
 """
 
 from __future__ import annotations
@@ -17,30 +18,70 @@ from dataclasses import dataclass, replace
 from datetime import date
 from typing import Literal
 
-from operators.ask.rules.calendar import Make, Stretch, moved
+from operators.ask.rules.calendar import Make, Stretch, moved, stretch
 from operators.ask.rules.time_dates import Lead, Scan, Unit, day_number, day_unit, fixed
 from operators.ask.rules.time_units import unit_at
-from operators.ask.rules.time_words import COMPARES, FIRM, JOINTS, LEADS, Token, tokens
+from operators.ask.rules.time_words import COMPARES, FIRM, JOINTS, LEADS, MEASURES, Token, tokens
 
 Relation = Literal["in", "since", "after", "before", "until"]
 Days = tuple[date | None, date | None]
 
 _RELATIONS: tuple[tuple[tuple[str, ...], Relation], ...] = (
-    (("up", "to", "and", "including"), "until"), (("no", "later", "than"), "until"), (("not", "later", "than"), "until"),
-    (("on", "or", "after"), "since"), (("on", "or", "before"), "until"), (("up", "to"), "until"), (("up", "until"), "until"),
-    (("up", "till"), "until"), (("as", "of"), "until"), (("as", "from"), "since"), (("starting", "from"), "since"),
-    (("starting", "on"), "since"), (("starting", "in"), "since"), (("starting", "with"), "since"), (("starting",), "since"),
-    (("beginning", "on"), "since"), (("beginning", "in"), "since"), (("beginning", "with"), "since"),
-    (("beginning", "from"), "since"), (("ever", "since"), "since"), (("since",), "since"), (("later", "than"), "after"),
-    (("after",), "after"), (("following",), "after"), (("prior", "to"), "before"), (("earlier", "than"), "before"),
-    (("ahead", "of"), "before"), (("before",), "before"), (("until",), "until"), (("till",), "until"), (("til",), "until"),
-    (("through",), "until"), (("thru",), "until"), (("by",), "until"),
-)  # fmt: skip
+    (("up", "to", "and", "including"), "until"),
+    (("no", "later", "than"), "until"),
+    (("not", "later", "than"), "until"),
+    (("on", "or", "after"), "since"),
+    (("on", "or", "before"), "until"),
+    (("up", "to"), "until"),
+    (("up", "until"), "until"),
+    (("up", "till"), "until"),
+    (("as", "of"), "until"),
+    (("as", "from"), "since"),
+    (("starting", "from"), "since"),
+    (("starting", "on"), "since"),
+    (("starting", "in"), "since"),
+    (("starting", "with"), "since"),
+    (("starting",), "since"),
+    (("beginning", "on"), "since"),
+    (("beginning", "in"), "since"),
+    (("beginning", "with"), "since"),
+    (("beginning", "from"), "since"),
+    (("ever", "since"), "since"),
+    (("since",), "since"),
+    (("later", "than"), "after"),
+    (("after",), "after"),
+    (("following",), "after"),
+    (("prior", "to"), "before"),
+    (("earlier", "than"), "before"),
+    (("ahead", "of"), "before"),
+    (("before",), "before"),
+    (("until",), "until"),
+    (("till",), "until"),
+    (("til",), "until"),
+    (("through",), "until"),
+    (("thru",), "until"),
+    (("by",), "until"),
+)
 _BY_FIRST: dict[str, list[tuple[tuple[str, ...], Relation]]] = {}
 for _words, _relation in _RELATIONS:
     _BY_FIRST.setdefault(_words[0], []).append((_words, _relation))
-_TO = (("up", "to"), ("up", "until"), ("to",), ("through",), ("thru",), ("until",), ("till",), ("til",), ("-",), ("–",), ("—",),
-       ("..",), ("...",), ("…",))  # fmt: skip
+_TO = (
+    ("up", "to"),
+    ("up", "until"),
+    ("to",),
+    ("through",),
+    ("thru",),
+    ("until",),
+    ("till",),
+    ("til",),
+    ("-",),
+    ("\u2013",),
+    ("\u2014",),
+    ("..",),
+    ("...",),
+    ("…",),
+)
+_TO_FIRST = frozenset(words[0] for words in _TO)
 _ONWARD = frozenset(("onwards", "onward", "forward", "forwards", "upwards"))
 _NOW = frozenset(("now", "today", "present", "date"))
 _BEHIND_ON = frozenset(("did", "do", "was", "were", "is", "have", "had", "how", "what", "and"))
@@ -116,6 +157,9 @@ def _period(pieces: Sequence[Token], found: _Found) -> Period:
 def _read(scan: Scan, at: int, *, joined: _Found | None, compares: bool) -> list[_Found]:
     """The period that begins at a token; two for ``before or after April 20``."""
     word = scan.at(at).word
+    lead: Lead
+    if scan.at(at).kind in ("sign", "dash", "gap"):
+        return []
     if word in ("before", "after") and (both := _both(scan, at)):
         return both
     if word == "between" or (word == "from" and not compares):
@@ -128,12 +172,15 @@ def _read(scan: Scan, at: int, *, joined: _Found | None, compares: bool) -> list
             if unit is not None and not (word == "by" and unit.weekdays):
                 return [_related(scan, at, unit, relation)]
     if word in LEADS:
-        lead: Lead = 2 if word in FIRM or joined else 1
+        lead = 2 if word in FIRM or joined else 1
         found = _range(scan, at, at + 1, lead, compares=compares) or _one(scan, at, at + 1, lead, joined)
         if found is not None:
             return [_onward(scan, found) if word == "from" else found]
         return []
-    single = _range(scan, at, at, 2 if joined else 0, compares=compares) or _one(scan, at, at, 2 if joined else 0, joined)
+    lead = 2 if joined else 0
+    if unit_at(scan, at, lead, joined=joined is not None) is None and scan.at(at).kind == "word" and word != "the":
+        return []
+    single = _range(scan, at, at, lead, compares=compares) or _one(scan, at, at, lead, joined)
     return [] if single is None else [single]
 
 
@@ -150,7 +197,7 @@ def _related(scan: Scan, start: int, unit: Unit, relation: Relation) -> _Found:
         "before": lambda days: (None, moved(days[0], -1)),
         "until": lambda days: (None, days[1]),
     }[relation]
-    days = scan.days(unit)
+    days = scan.days(unit, closing=relation in ("until", "before"))
     if unit.weekdays:
         return _Found(start, unit.end, days, unit.weekdays)
     changed = tuple(each for each in map(change, days) if each != (None, None))
@@ -197,7 +244,7 @@ def _range(scan: Scan, start: int, at: int, lead: Lead, *, compares: bool, betwe
     left_end = left.end if left is not None else number[1] if number else 0
     behind = _connected(scan, left_end, between) if left_end else None
     if behind is None:
-        return _two_days(scan, start, at, between)
+        return None
     right = unit_at(scan, behind + (scan.at(behind).word in ("in", "on", "from")), 2)
     if left is None:
         if number is None or right is None or right.kind != "day" or not right.month:
@@ -205,15 +252,17 @@ def _range(scan: Scan, start: int, at: int, lead: Lead, *, compares: bool, betwe
         left = day_unit(scan, right.month, number[0], len(scan.tokens))
     elif left.month and (right is None or not right.month):
         bare = day_number(scan, behind)
-        if bare is not None and right is None:
+        if bare is not None and right is None and scan.at(bare[1]).word not in MEASURES:
             right = day_unit(scan, left.month, bare[0], bare[1])
     if (
         right is None
         or right.weekdays
-        or (right.kind == "day") != (left.kind == "day")
-        and "other" not in (left.kind, right.kind)
-        and not between
-        and scan.at(start).word != "from"
+        or (
+            (right.kind == "day") != (left.kind == "day")
+            and "other" not in (left.kind, right.kind)
+            and not between
+            and scan.at(start).word != "from"
+        )
     ):
         return None
     joined = _joined(left, right)
@@ -222,15 +271,13 @@ def _range(scan: Scan, start: int, at: int, lead: Lead, *, compares: bool, betwe
     return _related(scan, start, joined, "in")
 
 
-def _two_days(scan: Scan, start: int, at: int, between: bool) -> _Found | None:
-    return None
-
-
 def _connected(scan: Scan, at: int, between: bool) -> int | None:
     """The token behind ``to`` (``and``, between two)."""
     if between:
         at += scan.says(at, ",")
         return at + 1 if scan.at(at).word in ("and", "to", "-", "&") else None
+    if scan.at(at).word not in _TO_FIRST:
+        return None
     return next((at + len(words) for words in _TO if scan.says(at, *words)), None)
 
 
@@ -293,5 +340,7 @@ def _span_from(left: Make, right: Make) -> Make:
 
 
 def _fixed_range(scan: Scan, left: Unit, right: Unit) -> Unit:
-    one, two = scan.days(left), scan.days(right)
+    one, two = scan.days(left), scan.days(right, closing=True)
+    if one and two and left.repeats and one[0] > two[0]:
+        return fixed(right.end, stretch(moved(one[0][0], -7), two[0][1]))
     return fixed(right.end, _ordered(one[0], two[0]) if one and two else None)
