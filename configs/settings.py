@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 from zoneinfo import ZoneInfo
@@ -15,6 +16,7 @@ from zoneinfo import ZoneInfo
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
+from operators.ask.model.endpoint import Endpoint
 from operators.ask.values import MOST_STEPS, AskValues, ContextValues, Limits
 from operators.errors import SettingsError
 from operators.extract.extraction import Extraction, ExtractorKind, ReaderKind
@@ -325,6 +327,37 @@ class AskingSettings(Section):
         )
 
 
+class PlannerModelSettings(Section):
+    """The language model that plans and answers questions and words searches, if any: any OpenAI-compatible endpoint."""
+
+    kind: Literal["none", "openai"] = "none"
+    """``none``: rules plan and answer. ``openai``: the endpoint below; rules where it fails."""
+    base_url: Annotated[str, Field(pattern=r"^https?://[^\s/]")] = "http://localhost:8000/v1"
+    """Address up to and with ``/v1``."""
+    model: Annotated[str, Field(min_length=1)] = "default"
+    """Name of the model, as the endpoint knows it."""
+    key_env: str | None = None
+    """Environment variable that holds the key; null: the endpoint asks for none."""
+    timeout_s: Annotated[float, Field(gt=0.0, allow_inf_nan=False)] = 60.0
+    """Seconds for one question to the model, connecting and all retries included."""
+    attempts: Annotated[int, Field(ge=1, le=10)] = 3
+    """Tries of a request that fails on its way or is turned away."""
+    max_tokens: Positive = 1024
+    """Of one output; one that is cut off is asked for once more with four times as many."""
+    temperature: Annotated[float, Field(ge=0.0, le=2.0)] = 0.0
+    """0: the likeliest output."""
+
+    def endpoint(self, environment: Mapping[str, str]) -> Endpoint | None:
+        """The same as the operators take it; None where there is no model. SettingsError where the key is not there."""
+        if self.kind == "none":
+            return None
+        key = None if self.key_env is None else environment.get(self.key_env, "").strip()
+        if key == "":
+            raise SettingsError(f"planner_model.key_env: the environment variable {self.key_env} is not set: export the key")
+        given = (self.timeout_s, self.attempts, self.max_tokens, self.temperature)
+        return Endpoint(self.base_url, self.model, key, *given)
+
+
 class RaySettings(Section):
     """Where the work runs and what it may take."""
 
@@ -381,6 +414,7 @@ class Settings(Section):
     hierarchy: HierarchySettings = HierarchySettings()
     retrieval: RetrievalSettings = RetrievalSettings()
     asking: AskingSettings = AskingSettings()
+    planner_model: PlannerModelSettings = PlannerModelSettings()
     ray: RaySettings = RaySettings()
     retain: RetainSettings = RetainSettings()
     commit: CommitSettings = CommitSettings()

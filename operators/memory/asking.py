@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from operators.ask.context import (
     make_context,
 )
 from operators.ask.execute import execute
+from operators.ask.outcomes import Answered
 from operators.ask.question import Picture, Question
 from operators.ask.rules.answer import RulesAnswerer
 from operators.ask.rules.meaning import Meaning
@@ -23,11 +25,11 @@ from operators.ask.values import AskValues
 from operators.encode.vocabulary import is_word
 from operators.memory.known import Known, read_quantity
 from operators.memory.opened import read_value
-from operators.memory.tools import Reads, UserTools
+from operators.memory.tools import Reads, UserTools, record_of
 from operators.records import IMAGES, ROUND
 from operators.retrieve.values import SearchValues
 from operators.retrieve.words import query_words
-from operators.tables.columns import Table, fold
+from operators.tables.columns import AT, DAY, Table, fold
 
 if TYPE_CHECKING:
     from operators.memory.tenant import Memory
@@ -67,7 +69,7 @@ def ask(
         values.context,
     )
     meaning = Meaning(_remembered(memory, known), fold, read_quantity, query_words, is_word)
-    tools = UserTools(_reads(memory, user, known, asked, values), question.last_day)
+    tools = UserTools(_reads(memory, user, known, asked, values, question.last_day), question.last_day)
     trace = execute(question, context, planner or RulesPlanner(meaning), tools, values.limits)
     return (answerer or RulesAnswerer(meaning)).answer(question, trace)
 
@@ -82,7 +84,7 @@ def _remembered(memory: Memory, known: Known) -> Callable[[Sequence[str]], NDArr
     return vectors
 
 
-def _reads(memory: Memory, user: str, known: Known, asked: Asked, values: AskValues) -> Reads:
+def _reads(memory: Memory, user: str, known: Known, asked: Asked, values: AskValues, until: date | None) -> Reads:
     def table(name: str) -> Table:
         return known.tables[name] if name in known.tables else memory.table(user, name)
 
@@ -96,8 +98,26 @@ def _reads(memory: Memory, user: str, known: Known, asked: Asked, values: AskVal
         search,
         lambda query, levels, k: memory.semantic_match(user, query, levels=levels, k=k, weight=values.weight),
         lambda query, k: memory.event_locate(user, query, k=k, weight=values.weight, least=values.least),
-        None,
+        (lambda sql: _queried(known, sql, until)) if values.query else None,
     )
+
+
+def _queried(known: Known, sql: str, until: date | None) -> Answered:
+    """QUERY over the user's tables, without what is later than ``until``."""
+    from operators.tables.query import query
+
+    tables = known.tables if until is None else {name: _up_to(table, until) for name, table in known.tables.items()}
+    found = query(tables, sql)
+    records = [
+        record_of(row, [column for column in (c.name for c in tables[name].meta.columns) if column + AT in row], name)
+        for name, frame in found.matched.items()
+        for row in frame.iter_rows(named=True)
+    ]
+    return Answered(sql, found.columns, found.rows, tuple(records))
+
+
+def _up_to(table: Table, day: date) -> Table:
+    return Table(table.meta, table.frame.filter(pl.col(DAY).is_null() | (pl.col(DAY) <= day)))
 
 
 def _picture(memory: Memory, user: str, asked: Asked, least: float) -> Picture | None:

@@ -43,7 +43,12 @@ def known_of(
     )
     vectors = encode([*(each.text for each in shown), *(each.text for each in told)] or [""])
     return Known(
-        {table.meta.name: table for table in tables}, shown, vectors[: len(shown)], told, vectors[len(shown) :], offset
+        {table.meta.name: table for table in tables},
+        shown,
+        vectors[: len(shown)],
+        told,
+        vectors[len(shown) : len(shown) + len(told)],
+        offset,
     )
 
 

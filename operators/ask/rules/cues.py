@@ -33,10 +33,8 @@ def _of(pattern: str) -> re.Pattern[str]:
 
 
 _TALK = re.compile(
-    r"\b(?:what|which|how) (?:did|does|do|has|have|was|were) (?:you|we|the (?:assistant|bot|agent)|he|she"
-    r"|they|[A-Z][a-z]+) "
-    r"(?:\w+ )?(?:say|said|suggest\w*|recommend\w*|tell|told|mention\w*|advise\w*|talk\w*|discuss\w*"
-    r"|propose\w*|give|think|ask\w*)\b"
+    r"\b(?:what|which|how) (?:did|does|do|has|have|was|were) (?:you|we|the (?:assistant|bot|agent)|he|she|they|(?-i:[A-Z][a-z]+)) "
+    r"(?:\w+ )?(?:say|said|suggest\w*|recommend\w*|tell|told|mention\w*|advise\w*|talk\w*|discuss\w*|propose\w*|give|think|ask\w*)\b"
     r"|\bdid (?:i|we|you) (?:ever )?(?:say|mention|talk|discuss|tell|ask)\b|\bwhat did i (?:say|tell|ask|mention|write)\b"
     r"|^\W*(?:who|whose|why)\b",
     re.IGNORECASE,

@@ -122,24 +122,50 @@ def take_sides(reading: Reading) -> Sides | None:
             length = (_COUNTS.get(found["n"] or "") or int(found["n"] or 1)) * _DAYS[found["unit"].removesuffix("s")]
         first, second = (Event(_relation(found[side]), phrase, length) for side in ("a", "b"))
         return Sides(first, second)
-    return None
+    return _loose_sides(reading)
 
 
 _INTRODUCES = re.compile(
-    r"^\W*(?:thinking (?:of|about)|regarding|about|considering|with regard to|given|around|as for|re|on the subject of|looking at|take|taking"
-    r"|concerning|speaking of|talking about|in relation to|relative to)\W+(?P<phrase>[^,;:]+)[,;:]"
+    r"^\W*(?:thinking (?:of|about)|regarding|about|considering|with regard to|given|around|as for|re|on the subject of|looking at"
+    r"|take|taking|concerning|speaking of|talking about|in relation to|relative to)?\b\s*(?P<phrase>[^,;:.?!]+)[,;:.?!]"
 )
+_EITHER = re.compile(r"\b(?:before|after)(?:wards?)?\b")
 
 
 def _introduced(reading: Reading) -> str:
     """What a question begins with, for what it later calls ``it``."""
     found = _INTRODUCES.search(reading.left)
-    if found is None:
+    if found is None or _EITHER.search(reading.left, 0, found.end()):
         return ""
     phrase = _phrase(reading, found.start("phrase"), found.end("phrase"))
     if phrase:
         reading.blank(*found.span())
     return phrase
+
+
+def _loose_sides(reading: Reading) -> Sides | None:
+    """Both words stand somewhere, and one of them, or the beginning of the question, tells of what."""
+    places = list(_EITHER.finditer(reading.left))
+    first = places[0] if places else None
+    second = next((each for each in places if first is not None and each[0][:3] != first[0][:3]), None)
+    if first is None or second is None:
+        return None
+    phrase = ""
+    for start, end in ((first.end(), second.start()), (second.end(), len(reading.left))):
+        cut = _LINKS.search(reading.left, start, _end(reading, start + 1, end))
+        stop = _end(reading, start + 1, end) if cut is None else cut.start()
+        phrase = phrase or _phrase(reading, start, stop)
+    phrase = phrase or _introduced(reading)
+    if not phrase:
+        return None
+    reading.blank(first.start(), _end(reading, second.end(), len(reading.left)))
+    one, two = (Event("after" if each[0].startswith("after") else "before", phrase) for each in (first, second))
+    return Sides(one, two)
+
+
+_LINKS = re.compile(
+    r"\b(?:or|and|vs\.?|versus|than|compare[ds]?|comparing|against|rather|was|were|is|with|to that|differ\w*)\b(?!\s+(?:the|my|i|a)\b)"
+)
 
 
 def take_event(reading: Reading) -> Event | None:

@@ -147,7 +147,7 @@ _NOUN = (
 _ABOVE = (
     r"(?:more than|greater than|higher than|longer than|larger than|bigger than|better than|over|above"
     r"|exceed(?:ed|ing|s)?"
-    r"|surpass(?:ed|ing)?|beat|top(?:ped|ping)?(?=\s+\d[\d,]{2})|crack(?:ed|ing)?|clear(?:ed|ing)?|in excess of|north of|upwards of|beyond|past|broke|crossed|>)"
+    r"|surpass(?:ed|ing)?|beat|top(?:ped|ping)?(?=\s+\d[\d,]{2})|crack(?:ed|ing)?|clear(?:ed|ing)?|in excess of|north of|upwards of|beyond|past|br(?:oke|eak|eaking|oken)|breach(?:ed)?|cross(?:ed|ing)?|>)"
 )
 _BELOW = r"(?:less than|fewer than|lower than|shorter than|smaller than|cheaper than|under|below|beneath|short of|<)"
 _FROM = r"(?:at least|no less than|no fewer than|not less than|a minimum of|minimum|>=|\u2265|reach(?:ed|ing)?|hit(?:ting)?)"
@@ -156,7 +156,9 @@ _BETWEEN = re.compile(rf"\bbetween\s+{_NUMBER.format('low')}\s*(?P<unit>[a-z]+)?
 _BOUNDS: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
         ">=",
-        re.compile(rf"{_NUMBER.format('value')}{_NOUN}\s*(?:\+|\bor (?:more|above|over|better|longer|higher)\b|\bplus\b)"),
+        re.compile(
+            rf"{_NUMBER.format('value')}{_NOUN}\s*(?:\+|\bor (?:more|above|over|better|longer|higher)\b|-?\s?plus\b)"
+        ),
     ),
     ("<=", re.compile(rf"{_NUMBER.format('value')}{_NOUN}\s*\bor (?:less|fewer|below|under|shorter|lower)\b")),
     (">=", re.compile(rf"(?<![\w]){_FROM}\s+(?:the\s+|a\s+)?{_NUMBER.format('value')}{_NOUN}")),
@@ -165,7 +167,7 @@ _BOUNDS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("<", re.compile(rf"(?<![\w]){_BELOW}\s+(?:the\s+|a\s+)?{_NUMBER.format('value')}{_NOUN}")),
     ("=", re.compile(rf"\bexactly\s+{_NUMBER.format('value')}{_NOUN}")),
 )
-_PLUS = re.compile(r"(?<![\w.,])(?P<value>\d[\d,]*(?:\.\d+)?(?:\s?k)?)\s?\+(?:\s*(?P<noun>[a-z][\w]*))?")
+_PLUS = re.compile(r"(?<![\w.,])(?P<value>\d[\d,]*(?:\.\d+)?(?:\s?k)?)(?:\s?\+|[\s-]plus\b)(?:[\s-]*(?P<noun>[a-z][\w]*))?")
 
 
 @dataclass(frozen=True)

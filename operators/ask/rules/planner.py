@@ -175,8 +175,12 @@ def _form(frame: Frame, meaning: Meaning) -> Form:
         return Form("dates" if frame.when else "records", column=frame.column, largest=frame.largest, unit=unit)
     if frame.shown is not None:
         told = next(each for each in frame.table.columns if each.name == frame.shown)
-        kind = "text" if told.kind == "text" else "number"
-        return Form(kind, column=frame.shown, largest=frame.largest, unit=frame.unit or _default_unit(told, meaning))
+        return Form(
+            "text" if told.kind == "text" else "number",
+            column=frame.shown,
+            largest=frame.largest,
+            unit=frame.unit or _default_unit(told, meaning),
+        )
     return Form("date" if frame.when else "number", column=frame.column, largest=frame.largest, unit=unit)
 
 

@@ -17,11 +17,13 @@ _SAID_OTHERWISE: tuple[tuple[re.Pattern[str], str], ...] = tuple(
             "before",
         ),
         (
-            r"\bsubsequent to\b|\bonce (?=I\b|my\b|we\b|the\b)|\bin the (?:time|period) (?:after|following)\b"
+            r"\bsubsequent to\b|\bonce(?= (?:I|my|we|the)\b)|\bin the (?:time|period) (?:after|following)\b"
             r"|\bafter I'd\b",
             "after",
         ),
-        (r"\bfollowing(?= (?:my|the day|the move|the|I\b|that|our|when|on from))", "after"),
+        (r"\bfollowing\b(?! (?:days?|weeks?|nights?|months?|questions?|dates?|are|is|was|were)\b)(?=\s\w)", "after"),
+        (r"\bpost\b(?=\s\w)", "after"),
+        (r"\bpre\b(?=\s\w)", "before"),
         (r"\bfrom the (?:day|night|morning) after\b", "after"),
         (r"\b(?:any )?later than\b(?= (?:the|my|I|when|our|we)\b)", "after"),
         (r"\b(?:that |which )?(?:follow(?:ed|ing)|came after|come after)\b(?= (?:my|the|I|when|our|we|that)\b)", "after"),
@@ -51,7 +53,7 @@ _SMALL = {
 _TENS = "twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety"
 _SPELLED = "|".join(_SMALL)
 _LARGE = re.compile(
-    rf"\b(?:(?P<tens>{_TENS})[\s-])?(?P<n>{_SPELLED}|\d{{1,3}}) (?P<many>hundred|thousand|grand|k)\b(?! total)",
+    rf"\b(?:(?P<tens>{_TENS})[\s-])?(?P<n>{_SPELLED}|\d{{1,3}})[\s-](?P<many>hundred|thousand|grand|k)\b(?! total)",
     re.IGNORECASE,
 )
 _HALF = re.compile(rf"\b(?P<n>{_SPELLED}|\d{{1,3}}) and a half\b", re.IGNORECASE)

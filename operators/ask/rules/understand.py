@@ -308,7 +308,11 @@ def _single(parts: _Parts, asked: cues.Asked, frame: Frame) -> Frame | None:
         )
     if asked.share and parts.bounds:
         return replace(frame, operation="share", counted=asked.counted or "days")
-    counts = asked.counts or (asked.many_are and (bool(parts.bounds) or _is_money(frame)) and not asked.total)
+    counts = (
+        asked.counts
+        or (asked.how_often and bool(parts.bounds))
+        or (asked.many_are and (bool(parts.bounds) or _is_money(frame)) and not asked.total)
+    )
     if counts and (not ends or parts.bounds or asked.how_often):
         return _counted(frame, asked, parts)
     if ends:
