@@ -1,17 +1,19 @@
-"""Configurations of retrieval by name: what each changes of the settings it is run with."""
+"""Configurations of retrieval and of asking by name: what each changes of the settings it is run with."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
-from configs.settings import RetrievalSettings
+from configs.settings import AskingSettings, RetrievalSettings, Section
 from operators.errors import UsageError
 from operators.retrieve.values import LANES, TEXT
 
 CONFIGURED = "configured"
 """The settings as they are."""
+
+Settings = TypeVar("Settings", bound=Section)
 
 _PAPER: Mapping[str, Any] = {
     "fusion": "reciprocal-rank",
@@ -80,17 +82,38 @@ ABLATIONS: Mapping[str, Mapping[str, Any]] = {
 """What each name changes of the ``retrieval`` section; a mapping within is replaced whole."""
 
 
+ASKING: Mapping[str, Mapping[str, Any]] = {
+    CONFIGURED: {},
+    "without-analytic": {"analytic": False},
+    "without-retrieval": {"retrieval": False},
+    "without-context": {"tables": None, "episodes": None},
+    "without-progressive": {"progressive": False},
+}
+"""What each name changes of the ``asking`` section (AdaMM's ablations). Without context a planner is shown all there is."""
+
+
 def configurations(retrieval: RetrievalSettings, names: Sequence[str]) -> dict[str, RetrievalSettings]:
     """The settings of each name in its order, each once; those configured where there is no name.
 
     UsageError, listing what there is, for an unknown name.
     """
-    unknown = [name for name in names if name not in ABLATIONS]
+    return _configurations(retrieval, ABLATIONS, names)
+
+
+def asking_configurations(asking: AskingSettings, names: Sequence[str]) -> dict[str, AskingSettings]:
+    """As ``configurations``, of asking."""
+    return _configurations(asking, ASKING, names)
+
+
+def _configurations(
+    section: Settings, ablations: Mapping[str, Mapping[str, Any]], names: Sequence[str]
+) -> dict[str, Settings]:
+    unknown = [name for name in names if name not in ablations]
     if unknown:
-        raise UsageError(f"no ablation is called {unknown[0]!r}; there are {', '.join(ABLATIONS)}")
-    return {name: _changed(retrieval, ABLATIONS[name]) for name in names or (CONFIGURED,)}
+        raise UsageError(f"no ablation is called {unknown[0]!r}; there are {', '.join(ablations)}")
+    return {name: _changed(section, ablations[name]) for name in names or (CONFIGURED,)}
 
 
-def _changed(retrieval: RetrievalSettings, changes: Mapping[str, Any]) -> RetrievalSettings:
-    values = {**retrieval.model_dump(mode="json"), **changes}
-    return RetrievalSettings.model_validate_json(json.dumps(values), strict=True)
+def _changed(section: Settings, changes: Mapping[str, Any]) -> Settings:
+    values = {**section.model_dump(mode="json"), **changes}
+    return type(section).model_validate_json(json.dumps(values), strict=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -12,9 +11,10 @@ from typing import Any
 import numpy as np
 
 from jobs.evaluate.ablations import ABLATIONS
+from jobs.evaluate.figures import cell, comparisons_table, differences, group_of, rows_by, rows_of, span, table
 from jobs.evaluate.recall import METRICS
 from jobs.evaluate.run import Asked, Evaluation
-from jobs.evaluate.statistics import RESAMPLES, SEED, Floats, bootstrap_interval, sign_flip_p
+from jobs.evaluate.statistics import RESAMPLES, SEED, Floats
 
 HEADLINE = "recall@12"
 """The metric whose interval is a group's ``interval``; those of all are its ``intervals``."""
@@ -65,9 +65,10 @@ def _values(counted: Sequence[Asked], name: str) -> Floats:
 
 def _figures(counted: Sequence[Asked], values: Floats) -> dict[str, Any]:
     def by(key: Callable[[Asked], str]) -> dict[str, Any]:
-        return {name: _group(values[rows]) for name, rows in _rows_by(counted, key)}
+        return {name: group_of(values[rows], METRICS, HEADLINE) for name, rows in rows_by(counted, key)}
 
-    return {"overall": _group(values), "by_category": by(_category), "by_benchmark": by(_benchmark)}
+    overall = group_of(values, METRICS, HEADLINE)
+    return {"overall": overall, "by_category": by(_category), "by_benchmark": by(_benchmark)}
 
 
 def _category(one: Asked) -> str:
@@ -78,41 +79,14 @@ def _benchmark(one: Asked) -> str:
     return one.file.benchmark
 
 
-def _rows_by(counted: Sequence[Asked], key: Callable[[Asked], str]) -> Iterator[tuple[str, list[int]]]:
-    """The rows of each group; groups in the order of their names, numbers in them as numbers."""
-    groups: dict[str, list[int]] = {}
-    for row, one in enumerate(counted):
-        groups.setdefault(key(one), []).append(row)
-    yield from sorted(groups.items(), key=lambda group: _natural(group[0]))
-
-
-def _natural(name: str) -> list[tuple[int, str]]:
-    return [(int(part), "") if part.isdecimal() else (0, part) for part in re.split(r"(\d+)", name)]
-
-
-def _group(values: Floats) -> dict[str, Any]:
-    means = dict(zip(METRICS, values.mean(axis=0).tolist(), strict=True))
-    intervals = dict(zip(METRICS, bootstrap_interval(values).tolist(), strict=True))
-    return {"questions": len(values), **means, "interval": intervals[HEADLINE], "intervals": intervals}
-
-
 def _comparison(reference: str, name: str, counted: Sequence[Asked], values: Mapping[str, Floats]) -> dict[str, Any]:
-    differences = values[name] - values[reference]
-    by_benchmark = {group: _differences(differences[rows]) for group, rows in _rows_by(counted, _benchmark)}
+    told = values[name] - values[reference]
+    by_benchmark = {group: differences(told[rows], METRICS) for group, rows in rows_by(counted, _benchmark)}
     return {
         "reference": reference,
         "configuration": name,
-        "overall": _differences(differences),
+        "overall": differences(told, METRICS),
         "by_benchmark": by_benchmark,
-    }
-
-
-def _differences(values: Floats) -> dict[str, Any]:
-    """By metric: the mean difference to the reference, its interval, and the sign-flip p value."""
-    means, intervals = values.mean(axis=0).tolist(), bootstrap_interval(values).tolist()
-    return {
-        metric: {"difference": means[at], "interval": intervals[at], "p": sign_flip_p(values[:, at])}
-        for at, metric in enumerate(METRICS)
     }
 
 
@@ -135,15 +109,6 @@ def predictions(evaluation: Evaluation, name: str) -> Iterator[dict[str, Any]]:
 # --- Markdown -------------------------------------------------------------------------------------------------------
 
 
-def rows_of(figures: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """The groups of a configuration, or of a comparison, as they are shown: all, each benchmark where there are several,
-    each category."""
-    yield "all", figures["overall"]
-    if len(figures["by_benchmark"]) > 1:
-        yield from figures["by_benchmark"].items()
-    yield from figures.get("by_category", {}).items()
-
-
 def markdown(report: Mapping[str, Any]) -> str:
     """The report for people."""
     benchmarks = ", ".join(f"{name} ({count})" for name, count in Counter(f["benchmark"] for f in report["files"]).items())
@@ -152,34 +117,19 @@ def markdown(report: Mapping[str, Any]) -> str:
         f"Files by benchmark: {benchmarks}. Rounds: {report['rounds']:,}. Encoder: {report['encoder'].get('kind', '?')}.",
     ]
     for name, figures in report["configurations"].items():
-        parts += [f"## {_cell(name)}", _figures_table(figures)]
+        parts += [f"## {cell(name)}", _figures_table(figures)]
     if report["comparisons"]:
-        parts += [f"## Differences to {_cell(report['configuration'])}", _comparisons_table(report["comparisons"])]
+        parts += [f"## Differences to {cell(report['configuration'])}", comparisons_table(report["comparisons"])]
     parts += [f"![Recall by category]({PLOT})", "## How to read this", _legend(report)]
     return "\n\n".join(parts) + "\n"
 
 
 def _figures_table(figures: Mapping[str, Any]) -> str:
-    lines = [_line(["questions of", "questions", *_HEADINGS, "95% interval of R@12"]), _line(["---", *["---:"] * 7])]
+    rows = []
     for name, group in rows_of(figures):
         told = [f"{group[metric]:.3f}" for metric in METRICS]
-        lines.append(_line([name, f"{group['questions']:,}", *told, span(group["interval"])]))
-    return "\n".join(lines)
-
-
-def _comparisons_table(comparisons: Sequence[Mapping[str, Any]]) -> str:
-    headings = ["configuration", "questions of", "metric", "difference", "95% interval", "p"]
-    lines = [_line(headings), _line([*["---"] * 3, *["---:"] * 3])]
-    lines += [_line(row) for one in comparisons for row in difference_rows(one)]
-    return "\n".join(lines)
-
-
-def difference_rows(comparison: Mapping[str, Any]) -> Iterator[list[str]]:
-    """A comparison for people: configuration, group, metric, difference, interval and p, a row each group and metric."""
-    for group, metrics in rows_of(comparison):
-        for metric, found in metrics.items():
-            told = [f"{found['difference']:+.3f}", span(found["interval"]), told_p(found["p"])]
-            yield [comparison["configuration"], group, metric, *told]
+        rows.append([name, f"{group['questions']:,}", *told, span(group["interval"])])
+    return table(["questions of", "questions", *_HEADINGS, "95% interval of R@12"], rows)
 
 
 def _legend(report: Mapping[str, Any]) -> str:
@@ -194,24 +144,6 @@ def _legend(report: Mapping[str, Any]) -> str:
         f"- Intervals: bootstrap over questions, {RESAMPLES:,} resamples. p: two-sided paired sign-flip permutation test.\n"
         f"- Questions left out: {left_out}." + (shown if pictures["asked_about"] else "") + unread
     )
-
-
-def _line(cells: Sequence[str]) -> str:
-    return f"| {' | '.join(_cell(cell) for cell in cells)} |"
-
-
-def _cell(text: str) -> str:
-    return " ".join(text.split()).replace("|", "\\|")
-
-
-def span(interval: Sequence[float]) -> str:
-    """An interval for people."""
-    return f"{interval[0]:.3f} to {interval[1]:.3f}"
-
-
-def told_p(p: float) -> str:
-    """A p value for people."""
-    return "< .001" if p < 0.001 else f"{p:.3f}"
 
 
 def _name(uri: str) -> str:

@@ -12,15 +12,14 @@ from itertools import count
 from typing import Any
 
 from configs.settings import RetrievalSettings, Settings
-from jobs.backfill import BackfillRequest, backfill
 from jobs.bench.machine import cores
 from jobs.evaluate.ablations import configurations
 from jobs.evaluate.pictures import picture_of
 from jobs.evaluate.questions import Question, QuestionFile, read_questions
 from jobs.evaluate.recall import Evidence, Places, Returned, places_of, returned, scores
 from jobs.evaluate.remembering import Remembering
+from jobs.evaluate.stores import apart, backfill_apart, tenant_of, without_tables
 from jobs.sources import places, sources_of
-from jobs.stages import cluster
 from jobs.watch import Progress
 from operators.encode.text import encoder_of
 from operators.errors import UsageError
@@ -84,13 +83,14 @@ def evaluate_retrieval(data: str, settings: Settings, ablations: Sequence[str], 
         raise UsageError(f"no question in {data} names what answers it; there is nothing to measure")
     with tempfile.TemporaryDirectory(prefix="mnemosaic-evaluate-") as store:
         groups = apart(files)
-        rounds, unread = _backfill(groups, store, settings, progress)
+        uris = [[file.source.uri for file in group] for group in groups]
+        rounds, unread = backfill_apart(uris, store, without_tables(settings), progress)
         spec = load_spec(open_objects(store))
         encoder = Remembering(encoder_of(spec.encoder, threads=cores()))
         texts = sorted({text for file in files for one in file.questions for text in (one.text, one.caption) if text})
         encoder.learn(texts, lambda done: progress(Progress("encode questions", done, len(texts), "questions")))
         opened = open_store(store, encoder=encoder)
-        memories = {file.source.uri: opened.memory(_tenant(n)) for n, group in enumerate(groups) for file in group}
+        memories = {file.source.uri: opened.memory(tenant_of(n)) for n, group in enumerate(groups) for file in group}
         limits = PictureLimits(settings.pictures.max_bytes, settings.pictures.max_pixels)
         asker = _Asker(chosen, limits if spec.image_encoder.get("dim", 0) else None)
         asked = tuple(asker.ask_all(memories, files, progress))
@@ -105,41 +105,6 @@ def _read_all(sources: Sequence[SourceFile], settings: Settings, progress: Tell)
         files.append(read_questions(source, settings.sources))
         progress(Progress("read questions", len(files), len(sources), "files"))
     return files
-
-
-# --- the store ------------------------------------------------------------------------------------------------------
-
-
-def apart(files: Sequence[QuestionFile]) -> list[list[QuestionFile]]:
-    """The files in as few groups as keep two files that share a name apart; each group becomes a tenant of its own."""
-    groups: list[tuple[set[str], list[QuestionFile]]] = []
-    for file in files:
-        names, group = next((one for one in groups if one[0].isdisjoint(file.names)), (None, []))
-        if names is None:
-            groups.append((set(file.names), [file]))
-        else:
-            names.update(file.names)
-            group.append(file)
-    return [group for _, group in groups]
-
-
-def _tenant(number: int) -> str:
-    return f"evaluate-{number + 1}"
-
-
-def _backfill(groups: Sequence[Sequence[QuestionFile]], store: str, settings: Settings, progress: Tell) -> tuple[int, int]:
-    """Backfill each group; rounds in all, and how much could not be read. Observations and tables are not searched, so
-    none are made."""
-    extract = settings.extract.model_copy(update={"kind": "none", "ocr": "none"})
-    induce = settings.induce.model_copy(update={"in_backfill": False})
-    lean = settings.model_copy(update={"extract": extract, "induce": induce})
-    ray, read, unread = settings.ray, 0, 0
-    with cluster(ray.address, num_cpus=ray.num_cpus, object_store_bytes=ray.object_store_mb << 20):
-        for number, group in enumerate(groups):
-            request = BackfillRequest(tuple(file.source.uri for file in group), store, _tenant(number))
-            report = backfill(request, lean, progress)
-            read, unread = read + report.read, unread + report.quarantined
-    return read, unread
 
 
 # --- the questions --------------------------------------------------------------------------------------------------

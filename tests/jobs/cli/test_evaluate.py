@@ -70,3 +70,10 @@ def test_what_cannot_be_done_is_said_at_once(data: Path, tmp_path: Path, capsys:
     other.write_text("{}", encoding="utf-8")
     assert main(["evaluate", "retrieval", str(other)]) == 2
     assert "notes.json is not a benchmark's file" in capsys.readouterr().err
+
+
+def test_exact_questions_that_cannot_be_asked_are_said_at_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["evaluate", "analytic", str(tmp_path)]) == 2
+    assert "holds no histories.jsonl" in capsys.readouterr().err
+    assert main(["evaluate", "analytic", str(tmp_path), "--ablation", "dense"]) == 2
+    assert "there are configured, without-analytic" in capsys.readouterr().err

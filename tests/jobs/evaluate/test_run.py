@@ -12,7 +12,8 @@ from PIL import Image
 from configs.settings import ImageEncoderSettings, Settings
 from jobs.evaluate.questions import QuestionFile
 from jobs.evaluate.report import predictions
-from jobs.evaluate.run import apart, evaluate_retrieval
+from jobs.evaluate.run import evaluate_retrieval
+from jobs.evaluate.stores import apart
 from jobs.watch import Progress
 from operators.errors import UsageError
 from operators.sources.files import SourceFile
