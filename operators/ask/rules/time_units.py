@@ -20,6 +20,23 @@ from operators.ask.rules.time_dates import (
     in_digits,
     told_year,
 )
+from operators.ask.rules.time_near import (
+    LAST,
+    MOST_DAYS,
+    NEXT,
+    TIMES,
+    about_records,
+    around,
+    counted,
+    one_unit,
+    so_far,
+    stepped,
+    stepped_name,
+    stepped_weekday,
+    to_date,
+    today_or_near,
+    up_to_now,
+)
 from operators.ask.rules.time_words import (
     COUNTS,
     MONTHS,
@@ -32,11 +49,7 @@ from operators.ask.rules.time_words import (
 )  # fmt: skip
 
 _PARTS = {"early": 0, "mid": 1, "middle": 1, "late": 2, "beginning": 0, "start": 0, "end": 2}
-_LAST = ("last", "past", "previous", "preceding", "prior", "recent")
-_NEXT = ("next", "coming", "upcoming", "following")
-_WHICH = frozenset((*_LAST, *_NEXT, "this", "current"))
-_TIMES = frozenset(("morning", "afternoon", "evening", "night", "nights", "mornings", "evenings", "afternoons"))
-_MOST_DAYS = 36_600
+_WHICH = frozenset((*LAST, *NEXT, "this", "current"))
 _DEEPEST = 3
 _WHOLE = frozenset(("the", "all", "whole", "entire", "full"))
 
@@ -83,193 +96,53 @@ def _by_name(scan: Scan, place: int, lead: Lead, the: bool) -> Unit | None:
     if word in readers:
         return readers[word]()
     if word in ("week", "day", "weekend", "month", "year", "ytd", "mtd", "wtd"):
-        return _beside(scan, place, lead, the) or _to_date(scan, place)
+        return _beside(scan, place, lead, the) or to_date(scan, place)
     if word in COUNTS:
         return _counted(scan, place, lead, the=the) or _a_weekday(scan, place)
-    return _today(scan, place) or _holiday(scan, place, lead) or _quarter(scan, place)
+    return today_or_near(scan, place) or _holiday(scan, place, lead) or _quarter(scan, place)
 
 
 # --- days near today --------------------------------------------------------------------------------------------------
 
 
-def _today(scan: Scan, place: int) -> Unit | None:
-    word, end = scan.at(place).word, place + 1
-    steps = {"today": 0, "tonight": 0, "yesterday": -1, "tomorrow": 1}
-    if word in steps:
-        end += scan.at(end).word in _TIMES
-        return fixed(end, _around(scan, steps[word]), "day")
-    if word == "overnight" and (
-        scan.at(end).kind in ("sign", "gap") or scan.at(end).word in ("and", "or", "did", "compared")
-    ):
-        return fixed(end, _around(scan, -1), "day")
-    return None
-
-
-def _around(scan: Scan, first: int, last: int | None = None) -> Stretch | None:
-    return stretch(moved(scan.today, first), moved(scan.today, first if last is None else last))
-
-
 def _which(scan: Scan, place: int, the: bool) -> Unit | None:
     """``last ..``, ``this ..``, ``next ..``: a weekday, month, season, week, or so many of them."""
     if scan.says(place, "so", "far", "this"):
-        return _so_far(scan, place + 2)
+        return so_far(scan, place + 2)
     place += scan.says(place, "most")
-    place += scan.says(place, "this") and scan.at(place + 1).word in _LAST
+    place += scan.says(place, "this") and scan.at(place + 1).word in LAST
     which, at = scan.at(place).word, place + 1
     if which not in _WHICH:
         return None
-    step = -1 if which in _LAST else 1 if which in _NEXT else 0
+    step = -1 if which in LAST else 1 if which in NEXT else 0
     word = scan.at(at).word
-    if step == 0 and word in _TIMES:
-        return fixed(at + 1, _around(scan, 0), "day")
+    if step == 0 and word in TIMES:
+        return fixed(at + 1, around(scan, 0), "day")
     if step == -1 and word == "night":
-        return fixed(at + 1, _around(scan, -1), "day")
+        return fixed(at + 1, around(scan, -1), "day")
     if word in WEEKDAYS:
-        return fixed(at + 1 + (scan.at(at + 1).word in _TIMES), _stepped_weekday(scan, WEEKDAYS[word], step), "day")
+        return fixed(at + 1 + (scan.at(at + 1).word in TIMES), stepped_weekday(scan, WEEKDAYS[word], step), "day")
     if word in MONTHS or word in SEASONS or word in ("christmas", "halloween"):
         named = _inner(scan, at, 2)
-        return None if named is None else _stepped_name(scan, named, step) if named.floating else named
-    count, at = _count(scan, at)
+        return None if named is None else stepped_name(scan, named, step) if named.floating else named
+    count, at = counted(scan, at)
     unit = UNITS.get(scan.at(at).word)
-    if unit is None or _logged(scan, at + 1):
+    if unit is None or about_records(scan, at + 1):
         return None
     if count is None:
         rolling = which in ("past", "recent") or (which == "last" and the)
-        return _single(scan, at, unit, step, rolling=rolling)
-    return None if step == 0 else _rolling(scan, at + 1, unit, count * step)
-
-
-def _logged(scan: Scan, at: int) -> bool:
-    """Whether the days meant are not the calendar's but those with records (``the last 3 days I logged``)."""
-    at += scan.says(at, "that") or scan.says(at, "which")
-    at += scan.at(at).word in ("i", "we")
-    at += scan.at(at).word in ("have", "had", "ve", "did")
-    words = ("logged", "log", "recorded", "record", "tracked", "entered", "reported", "noted", "registered", "data", "on")
-    return scan.at(at).word in words and not (scan.says(at, "on") and scan.at(at - 1).word not in ("logged", "recorded"))
-
-
-def _count(scan: Scan, at: int) -> tuple[int | None, int]:
-    """A number of units and the token behind it; None: no number."""
-    token = scan.at(at)
-    if token.kind == "number":
-        return token.number, at + 1 + (scan.at(at + 1).kind == "dash")
-    if token.word in COUNTS and token.kind == "word":
-        at += token.word in ("a", "an") and scan.at(at + 1).word in ("couple", "few")
-        return COUNTS[scan.at(at).word], at + 1 + scan.says(at + 1, "of")
-    return None, at
-
-
-def _single(scan: Scan, at: int, unit: str, step: int, *, rolling: bool) -> Unit | None:
-    """``last week``: the one before this; ``the past week``: the seven days up to today."""
-    word, end = scan.at(at).word, at + 1
-    if (word.endswith("s") and unit != "hour") or unit in ("day", "hour"):
-        return None
-    if step == -1 and unit == "fortnight":
-        return _rolling(scan, end, unit, -1)
-    if step == -1 and scan.says(end, "before", "last"):
-        step, end, rolling = -2, end + 2, False
-    if rolling and unit != "weekend":
-        return _rolling(scan, end, unit, -1)
-    if step == 0 and (scan.says(end, "so", "far") or scan.says(end, "to", "date")):
-        return _so_far(scan, at - 1)
-    kind = "month" if unit == "month" else "year" if unit == "year" else "other"
-    found = fixed(end, _stepped(scan, unit, step), kind)  # type: ignore[arg-type]
-    weekday = WEEKDAYS.get(scan.at(end).word)
-    if unit == "week" and weekday is not None and len(scan.at(end).word) > 5:
-        return replace(found.mapped(lambda week: calendar.nth_weekday(week, weekday, 1), end + 1), kind="day")
-    return found
-
-
-def _stepped(scan: Scan, unit: str, step: int) -> Stretch | None:
-    today = scan.today
-    made: dict[str, Callable[[], Stretch | None]] = {
-        "week": lambda: calendar.week_of(today, step),
-        "weekend": lambda: calendar.weekend_of(today, step),
-        "month": lambda: calendar.months(today.year, today.month + step),
-        "quarter": lambda: calendar.quarter_of(today, step),
-        "year": lambda: calendar.years(today.year + step),
-        "day": lambda: _around(scan, step),
-        "fortnight": lambda: _around(scan, 14 * step),
-    }
-    return made[unit]() if unit in made and abs(step) < _MOST_DAYS else None
-
-
-def _so_far(scan: Scan, place: int) -> Unit | None:
-    """``this month so far``: up to today."""
-    unit = UNITS.get(scan.at(place + 1).word)
-    if unit not in ("week", "month", "quarter", "year"):
-        return None
-    end = place + 2
-    end += 2 if scan.says(end, "so", "far") or scan.says(end, "to", "date") else 0
-    return fixed(end, _up_to_today(scan, unit))
-
-
-def _up_to_today(scan: Scan, unit: str) -> Stretch | None:
-    whole = _stepped(scan, unit, 0)
-    return None if whole is None else stretch(whole[0], scan.today)
-
-
-def _to_date(scan: Scan, place: int) -> Unit | None:
-    word = scan.at(place).word
-    short = {"ytd": "year", "mtd": "month", "wtd": "week"}
-    if word in short:
-        return fixed(place + 1, _up_to_today(scan, short[word]))
-    if scan.says(place + 1, "to", "date") and word in ("week", "month", "year"):
-        return fixed(place + 3, _up_to_today(scan, word))
-    return None
-
-
-def _rolling(scan: Scan, end: int, unit: str, count: int) -> Unit:
-    """So many units up to today, or from tomorrow on."""
-    number = abs(count)
-    if not 0 < number <= _MOST_DAYS:
-        return fixed(end, None)
-    if unit == "weekend":
-        weekend = calendar.weekend_of(scan.today, -number if count < 0 else number)
-        edge = calendar.weekend_of(scan.today, -1 if count < 0 else 1)
-        whole = None if weekend is None or edge is None else (min(weekend[0], edge[0]), max(weekend[1], edge[1]))
-        return replace(fixed(end, whole), weekdays=frozenset((5, 6)))
-    if unit == "hour":
-        return fixed(end, _around(scan, number // -24, 0) if count < 0 else _around(scan, 0, -(number // -24)))
-    days = {"day": 1, "week": 7, "fortnight": 14}.get(unit)
-    if days is not None:
-        return fixed(end, _around(scan, 1 - days * number, 0) if count < 0 else _around(scan, 1, days * number))
-    many = number * {"month": 1, "quarter": 3, "year": 12}[unit]
-    edge_day = calendar.months_back(scan.today, many if count < 0 else -many)
-    if edge_day is None:
-        return fixed(end, None)
-    return fixed(end, stretch(moved(edge_day, 1), scan.today) if count < 0 else stretch(moved(scan.today, 1), edge_day))
-
-
-def _stepped_weekday(scan: Scan, weekday: int, step: int) -> Stretch | None:
-    back = (scan.today.weekday() - weekday) % 7
-    if step == 0:
-        return _around(scan, weekday - scan.today.weekday())
-    return _around(scan, -(back or 7) if step < 0 else 7 - back)
-
-
-def _stepped_name(scan: Scan, named: Unit, step: int) -> Unit:
-    """``last April``: the latest that is over; ``this April``: of this year; ``next April``: the first to come."""
-    today = scan.today
-    made = [each for y in range(today.year - 2, today.year + 3) if 1 <= y <= 9999 and (each := named.makes[0](y))]
-    if step < 0:
-        found = max((each for each in made if each[1] < today), default=None)
-    elif step > 0:
-        found = min((each for each in made if each[0] > today), default=None)
-    else:
-        now = [each for each in made if each[0] <= today <= each[1]]
-        found = now[0] if now else named.makes[0](today.year)
-    return fixed(named.end, found, "month" if named.kind == "month" else "other")
+        return one_unit(scan, at, unit, step, rolling=rolling)
+    return None if step == 0 else up_to_now(scan, at + 1, unit, count * step)
 
 
 def _counted(scan: Scan, place: int, lead: Lead, *, the: bool) -> Unit | None:
     """``two weeks ago``, ``3 days before Christmas``."""
-    count, at = _count(scan, place)
+    count, at = counted(scan, place)
     unit = UNITS.get(scan.at(at).word)
     if count is None or unit is None:
         return None
     if scan.says(at + 1, "ago") or scan.says(at + 1, "earlier"):
-        return fixed(at + 2, _stepped(scan, unit, -count), "day" if unit == "day" else "other")
+        return fixed(at + 2, stepped(scan, unit, -count), "day" if unit == "day" else "other")
     return _next_to(
         scan, at, unit, count, stretching=the or (lead > 0 and scan.at(place - 1).word not in ("on", "at", "from"))
     )
@@ -282,9 +155,9 @@ def _beside(scan: Scan, place: int, lead: Lead, the: bool) -> Unit | None:
     if unit is None or not (the or lead):
         return None
     if scan.says(at, "before", "last"):
-        return fixed(at + 2, _stepped(scan, unit, -2))
+        return fixed(at + 2, stepped(scan, unit, -2))
     if scan.says(at, "before", "yesterday") or scan.says(at, "after", "tomorrow"):
-        return fixed(at + 2, _around(scan, -2 if scan.says(at, "before") else 2), "day") if unit == "day" else None
+        return fixed(at + 2, around(scan, -2 if scan.says(at, "before") else 2), "day") if unit == "day" else None
     how = scan.at(at).word
     if unit == "week" and how in ("of", "beginning", "starting", "commencing", "ending", "around"):
         day = _inner(scan, at + 1 + (scan.at(at + 1).word == "on"), 2)
@@ -314,7 +187,7 @@ def _next_to(scan: Scan, at: int, unit: str, count: int, *, stretching: bool) ->
     if base is None or base.weekdays:
         return None
     far = length * count
-    if far > _MOST_DAYS:
+    if far > MOST_DAYS:
         return fixed(base.end, None)
 
     def before(days: Stretch) -> Stretch | None:
@@ -371,7 +244,7 @@ def _weekday(scan: Scan, place: int, lead: Lead, the: bool) -> Unit | None:
     )
     if named_day is not None and named_day.kind == "day":
         return named_day
-    end += scan.at(end).word in _TIMES
+    end += scan.at(end).word in TIMES
     if scan.at(end - 1).word in ("nights", "mornings", "evenings", "afternoons"):
         return _set(end, frozenset((number,)))
     at = end + scan.says(end, "of")
@@ -380,7 +253,7 @@ def _weekday(scan: Scan, place: int, lead: Lead, the: bool) -> Unit | None:
         return week and replace(week.mapped(lambda days: calendar.nth_weekday(days, number, 1)), kind="day")
     if the and not lead:
         return None
-    return replace(fixed(end, _around(scan, -((scan.today.weekday() - number) % 7)), "day"), repeats=True)
+    return replace(fixed(end, around(scan, -((scan.today.weekday() - number) % 7)), "day"), repeats=True)
 
 
 _BEFORE_SHORT = frozenset(("on", "since", "until", "till", "before", "after", "through", "from", "to", "and"))
@@ -407,7 +280,7 @@ def _whole(scan: Scan, at: int) -> Unit | None:
     """What a part is of: ``May``, ``2016``, ``the month`` (this one)."""
     unit = UNITS.get(scan.at(at + 1).word)
     if scan.says(at, "the") and unit in ("week", "month", "quarter", "year") and not scan.says(at + 2, "of"):
-        return fixed(at + 2, _stepped(scan, unit, 0), "month" if unit == "month" else "other")
+        return fixed(at + 2, stepped(scan, unit, 0), "month" if unit == "month" else "other")
     found = _inner(scan, at, 2)
     return found if found is not None and found.kind != "day" and not found.weekdays else None
 
@@ -438,7 +311,7 @@ def _ordinal(scan: Scan, place: int) -> Unit | None:
     number = -1 if token.word in ("last", "final") else token.number if token.kind != "number" else 0
     if number == 0 or number < -1 or number > 31 or (number == -1 and token.word not in ("last", "final")):
         return None
-    count, at = _count(scan, at) if number in (1, -1) else (None, at)
+    count, at = counted(scan, at) if number in (1, -1) else (None, at)
     word = scan.at(at).word
     if scan.at(at + 1).word not in ("of", "in") and not (word == "quarter" and told_year(scan, at + 1)[0]):
         return None
