@@ -10,7 +10,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 from zoneinfo import ZoneInfo
 
 import yaml
@@ -330,6 +330,8 @@ class AskingSettings(Section):
 class PlannerModelSettings(Section):
     """The language model that plans and answers questions and words searches, if any: any OpenAI-compatible endpoint."""
 
+    section: ClassVar[str] = "planner_model"
+
     kind: Literal["none", "openai"] = "none"
     """``none``: rules plan and answer. ``openai``: the endpoint below; rules where it fails."""
     base_url: Annotated[str, Field(pattern=r"^https?://[^\s/]")] = "http://localhost:8000/v1"
@@ -353,9 +355,16 @@ class PlannerModelSettings(Section):
             return None
         key = None if self.key_env is None else environment.get(self.key_env, "").strip()
         if key == "":
-            raise SettingsError(f"planner_model.key_env: the environment variable {self.key_env} is not set: export the key")
+            told = f"the environment variable {self.key_env} is not set: export the key"
+            raise SettingsError(f"{self.section}.key_env: {told}")
         given = (self.timeout_s, self.attempts, self.max_tokens, self.temperature)
         return Endpoint(self.base_url, self.model, key, *given)
+
+
+class JudgeModelSettings(PlannerModelSettings):
+    """The language model that ``evaluate qa --judge`` lets judge answers, if any; it answers no questions."""
+
+    section: ClassVar[str] = "judge_model"
 
 
 class RaySettings(Section):
@@ -415,6 +424,7 @@ class Settings(Section):
     retrieval: RetrievalSettings = RetrievalSettings()
     asking: AskingSettings = AskingSettings()
     planner_model: PlannerModelSettings = PlannerModelSettings()
+    judge_model: JudgeModelSettings = JudgeModelSettings()
     ray: RaySettings = RaySettings()
     retain: RetainSettings = RetainSettings()
     commit: CommitSettings = CommitSettings()
