@@ -34,6 +34,12 @@ MnemosaicError
         CommitConflict        another commit took the version
         StoreDenied           the credentials are wrong or do not allow this
         StoreUnavailable      the store did not answer after the allowed tries
+    ModelError                a language model did not do what was asked of it
+        ModelUnavailable      it did not answer in time, or not within the allowed tries
+        ModelDenied           the key is missing, wrong or does not allow this
+        ModelRejected         its endpoint does not take the request
+        ModelRefused          it declines to answer
+        ModelOutputInvalid    what it wrote is cut off, no JSON, or does not fit its schema, twice
     ClusterError              Ray could not be started or reached
 """
 
@@ -225,6 +231,30 @@ class StoreDenied(StoreError):
 
 class StoreUnavailable(StoreError):
     """The store did not answer within the allowed tries."""
+
+
+class ModelError(MnemosaicError):
+    """A language model did not do what was asked of it; the message names its host, never what it was told or its key."""
+
+
+class ModelUnavailable(ModelError):
+    """The model did not answer in time, or not within the allowed tries."""
+
+
+class ModelDenied(ModelError):
+    """The model's endpoint refuses the key, or there is none."""
+
+
+class ModelRejected(ModelError):
+    """The model's endpoint does not take the request: another address or model, too long a prompt, no such output."""
+
+
+class ModelRefused(ModelError):
+    """The model, or a filter before or behind it, declines to answer."""
+
+
+class ModelOutputInvalid(ModelError):
+    """What the model wrote is cut off, is no JSON or does not fit its schema, and was so again when it was told."""
 
 
 class ClusterError(MnemosaicError):

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
-import logging
 import re
 import threading
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
-from urllib.parse import urlsplit
 
+from operators.ask.model.endpoint import Endpoint
 from operators.ask.steps import Usage
 from operators.errors import (
     ModelDenied,
@@ -37,29 +36,6 @@ _TOKEN = re.compile(r"[a-z_]{1,60}")
 
 
 @dataclass(frozen=True)
-class Endpoint:
-    """Where a model answers. ``base_url``: up to and with ``/v1``; ``key`` None: it asks for none.
-
-    ``timeout_s``: seconds for one question to the model, connecting and all retries included. ``attempts``: tries of a
-    request that fails on its way or is turned away (429, 5xx). ``max_tokens``: of one output.
-    """
-
-    base_url: str
-    model: str
-    key: str | None = field(default=None, repr=False)
-    timeout_s: float = 60.0
-    attempts: int = 3
-    max_tokens: int = 1024
-    temperature: float = 0.0
-
-    @property
-    def host(self) -> str:
-        """Host and port, as messages name it: an address may hold a password."""
-        parts = urlsplit(self.base_url)
-        return f"{parts.hostname}:{parts.port}" if parts.port else str(parts.hostname)
-
-
-@dataclass(frozen=True)
 class Prompt:
     """What a model is told: ``system`` how to work, ``user`` on what. ``picture``: a ``data:`` URL that it is to see.
 
@@ -74,12 +50,11 @@ class Prompt:
 
     def messages(self) -> list[dict[str, Any]]:
         """The same as the endpoint takes it."""
-        content: Any = self.user
+        # What was typed may hold half a character, which cannot be sent.
+        text = self.user.encode("utf-8", "replace").decode("utf-8")
+        content: Any = text
         if self.picture is not None:
-            content = [
-                {"type": "text", "text": self.user},
-                {"type": "image_url", "image_url": {"url": self.picture}},
-            ]
+            content = [{"type": "text", "text": text}, {"type": "image_url", "image_url": {"url": self.picture}}]
         return [{"role": "system", "content": self.system}, {"role": "user", "content": content}]
 
 
@@ -172,7 +147,7 @@ class Chat:
             raise ModelUnavailable(f"no model answers at {host}: see planner_model.base_url") from None
         except openai.APIStatusError as error:
             raise _of_status(error.status_code, error.code, host, self.endpoint.model) from None
-        if not isinstance(body, dict) or "error" in body and "choices" not in body:
+        if not isinstance(body, dict) or "choices" not in body:
             raise ModelRejected(f"what {host} answers is no chat completion: see planner_model.base_url")
         meter.usage += _usage_of(body)
         return _output_of(body)
@@ -199,16 +174,12 @@ class Chat:
 
     def _options(self, limit: int) -> dict[str, Any]:
         limits = "max_completion_tokens" if "max_tokens" in self._unsupported else "max_tokens"
-        return {limits: limit} | (
-            {} if "temperature" in self._unsupported else {"temperature": self.endpoint.temperature}
-        )
+        return {limits: limit} | ({} if "temperature" in self._unsupported else {"temperature": self.endpoint.temperature})
 
     def _opened(self) -> AsyncOpenAI:
         if self._client is None:
             import openai
 
-            # The SDK's own log would tell at DEBUG how often and whom we ask; ours is the one that is read.
-            logging.getLogger("openai").setLevel(logging.WARNING)
             seconds = self.endpoint.timeout_s
             client = openai.AsyncOpenAI(
                 api_key=self.endpoint.key or "none",
