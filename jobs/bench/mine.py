@@ -200,8 +200,9 @@ def _peer(
 
 def _in_process(name: str, path: Path, setting: ItemsetSetting, repeat: int, memory: int, pipe: Connection) -> None:
     """Say when ready, then the seconds of each run, then what was found; or what went wrong, as text."""
+    limits = resource.getrlimit(resource.RLIMIT_AS)
     try:
-        resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+        resource.setrlimit(resource.RLIMIT_AS, (memory, limits[1]))
         work = PEERS[name][1](read_sets(path, setting.separator), setting.min_support)
         pipe.send("ready")
         found: dict[tuple[int, ...], int] = {}
@@ -211,6 +212,7 @@ def _in_process(name: str, path: Path, setting: ItemsetSetting, repeat: int, mem
             pipe.send(time.perf_counter() - began)
         pipe.send(found)
     except Exception as error:
+        resource.setrlimit(resource.RLIMIT_AS, limits)  # to say what is wanting takes memory too
         pipe.send(f"failed: {type(error).__name__}")
 
 
