@@ -11,6 +11,7 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Self
+from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo
 
 import yaml
@@ -349,6 +350,18 @@ class PlannerModelSettings(Section):
     temperature: Annotated[float, Field(ge=0.0, le=2.0)] = 0.0
     """0: the likeliest output."""
 
+    @field_validator("base_url")
+    @classmethod
+    def _known_address(cls, address: str) -> str:
+        try:
+            parts = urlsplit(address)
+            known = bool(parts.hostname) and parts.port != 0
+        except ValueError:  # brackets or a port that are none
+            known = False
+        if not known:
+            raise ValueError("not an address such as http://localhost:8000/v1")
+        return address
+
     def endpoint(self, environment: Mapping[str, str]) -> Endpoint | None:
         """The same as the operators take it; None where there is no model. SettingsError where the key is not there."""
         if self.kind == "none":
@@ -357,7 +370,7 @@ class PlannerModelSettings(Section):
         if key == "":
             told = f"the environment variable {self.key_env} is not set: export the key"
             raise SettingsError(f"{self.section}.key_env: {told}")
-        given = (self.timeout_s, self.attempts, self.max_tokens, self.temperature)
+        given = (self.timeout_s, self.attempts, self.max_tokens, self.temperature, self.section)
         return Endpoint(self.base_url, self.model, key, *given)
 
 

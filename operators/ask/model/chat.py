@@ -108,7 +108,8 @@ class Chat:
             raise
 
     async def _within(self, prompt: Prompt, read: Callable[[Mapping[str, Any]], T], meter: Meter) -> T:
-        # A read time-out alone does not end an answer that drips.
+        # Importing the SDK takes longer than some models do. A read time-out alone does not end an answer that drips.
+        self._opened()
         try:
             async with asyncio.timeout(self.endpoint.timeout_s):
                 return await self._complete(prompt, read, meter)
@@ -123,7 +124,7 @@ class Chat:
             if output.refused:
                 raise ModelRefused(f"the model at {self.endpoint.host} declines to answer")
             if output.finish == "length":
-                fault = f"was cut off at {limit:,} tokens: raise planner_model.max_tokens"
+                fault = f"was cut off at {limit:,} tokens: raise max_tokens in the settings, {self.endpoint.section}"
                 limit *= _LARGER
                 continue
             try:
@@ -138,17 +139,17 @@ class Chat:
     async def _send(self, prompt: Prompt, messages: list[dict[str, Any]], limit: int, meter: Meter) -> _Output:
         import openai
 
-        host = self.endpoint.host
+        host, section = self.endpoint.host, self.endpoint.section
         try:
             body = await self._post(prompt, messages, limit)
         except openai.APITimeoutError:
             raise self._late() from None
         except openai.APIConnectionError:
-            raise ModelUnavailable(f"no model answers at {host}: see planner_model.base_url") from None
+            raise ModelUnavailable(f"no model answers at {host}: see base_url in the settings, {section}") from None
         except openai.APIStatusError as error:
-            raise _of_status(error.status_code, error.code, host, self.endpoint.model) from None
+            raise _of_status(error.status_code, error.code, self.endpoint) from None
         if not isinstance(body, dict) or "choices" not in body:
-            raise ModelRejected(f"what {host} answers is no chat completion: see planner_model.base_url")
+            raise ModelRejected(f"what {host} answers is no chat completion: see base_url in the settings, {section}")
         meter.usage += _usage_of(body)
         return _output_of(body)
 
@@ -195,15 +196,18 @@ class Chat:
     def _late(self) -> ModelUnavailable:
         return ModelUnavailable(
             f"the model at {self.endpoint.host} did not answer within {self.endpoint.timeout_s:g} s: "
-            "raise planner_model.timeout_s, or see what keeps it"
+            f"raise timeout_s in the settings, {self.endpoint.section}, or see what keeps it"
         )
 
 
-def _of_status(status: int, code: str | None, host: str, model: str) -> ModelError:
+def _of_status(status: int, code: str | None, endpoint: Endpoint) -> ModelError:
+    host, section = endpoint.host, endpoint.section
     if status in (401, 403):
-        return ModelDenied(f"{host} refuses the key (HTTP {status}): see planner_model.key_env")
+        return ModelDenied(f"{host} refuses the key (HTTP {status}): see key_env in the settings, {section}")
     if status == 404:
-        return ModelRejected(f"{host} knows no model {model!r}, or no chat completions (HTTP 404): see planner_model")
+        return ModelRejected(
+            f"{host} knows no model {endpoint.model!r}, or no chat completions (HTTP 404): see the settings, {section}"
+        )
     if status == 429:
         return ModelUnavailable(f"{host} takes no more requests now (HTTP 429): ask again later, or raise its limits")
     if status == 408 or status == 409 or status >= 500:

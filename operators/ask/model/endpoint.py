@@ -11,7 +11,8 @@ class Endpoint:
     """Where a model answers. ``base_url``: up to and with ``/v1``; ``key`` None: it asks for none.
 
     ``timeout_s``: seconds for one question to the model, connecting and all retries included. ``attempts``: tries of a
-    request that fails on its way or is turned away (429, 5xx). ``max_tokens``: of one output.
+    request that fails on its way or is turned away (429, 5xx). ``max_tokens``: of one output. ``section``: of the settings
+    that this was made of, for messages.
     """
 
     base_url: str
@@ -21,6 +22,7 @@ class Endpoint:
     attempts: int = 3
     max_tokens: int = 1024
     temperature: float = 0.0
+    section: str = "planner_model"
 
     @property
     def host(self) -> str:
