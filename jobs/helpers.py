@@ -1,6 +1,6 @@
 """Processes beside this one that take a share of its work: for what is too much for one core, and done before Ray starts.
 
-A helper is a fresh interpreter that imports what its work needs and no more, so it is at work within a second. It never
+A helper is a fresh interpreter that imports what its work needs and no more, so it is at work within two seconds. It never
 sees the main module of the program that started it.
 """
 
@@ -115,7 +115,6 @@ class Helper:
 
 def serve(descriptor: int) -> None:
     """A helper's life: what it is to do, then order after order, until the other end is closed."""
-    sys.modules["pandas"] = None  # type: ignore[assignment]  # pyarrow would import it, which takes as long as all the rest
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that gives the orders: it ends this one
     with Connection(descriptor) as pipe:
         try:

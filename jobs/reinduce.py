@@ -49,12 +49,12 @@ from operators.store.opening import open_objects
 from operators.store.tables import read_table, write_table
 
 _TRIED = 0.5
-"""Seconds of work after which it is known how long the rest would take here."""
+"""Seconds of work after the first order by which it is known how long the rest would take here."""
 
-_HELPER_STARTS = 1.0
+_HELPER_STARTS = 1.5
 """Seconds that a helper takes to start."""
 
-_ALONE = 2.0
+_ALONE = 3.0
 """Seconds of work that is done here before helpers would have made up for their start."""
 
 _RAY_PAYS = 30.0
@@ -130,19 +130,21 @@ class _Hands(ExitStack):
         if self._cpus:
             yield from self._far(name, make, orders)
             return
-        began, do, done, rest = time.monotonic(), make(), 0, 0.0
+        do, done, began, rest = make(), 0, 0.0, 0.0
         for done, order in enumerate(orders, start=1):
             yield do(json.loads(order))
+            if done == 1:  # it also imports and makes what all need: that says nothing of the others
+                began = time.monotonic()
+                continue
             spent = time.monotonic() - began
-            rest = spent / done * (len(orders) - done)
+            rest = spent / (done - 1) * (len(orders) - done)
             if spent > _TRIED and rest > _ALONE:
                 break
         cores = self._ray.num_cpus or usable_cores()
         if rest / cores > _RAY_PAYS:
             yield from self._far(name, make, orders[done:])
         elif left := orders[done:]:
-            # One more than there are cores: now and then each waits for a disk or a network to settle what it wrote.
-            yield from beside(make, left, min(cores, int(rest / _HELPER_STARTS)))
+            yield from beside(make, left, min(cores - 1, int(rest / _HELPER_STARTS)))
 
     def _far(self, name: str, make: Make, orders: Sequence[str]) -> Iterator[Any]:
         if not orders:

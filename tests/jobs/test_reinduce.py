@@ -28,6 +28,7 @@ from operators.errors import (
 )
 from operators.induce.counts import merge
 from operators.memory import UserMemory, open_store
+from operators.records import bucket_of
 from operators.store.commit import latest_version, load_snapshot
 from operators.store.manifest import COUNTS_FILE, PACK_FILE, Snapshot
 from operators.store.opening import open_objects
@@ -450,10 +451,16 @@ def test_nothing_of_rounds_and_observations_is_read_of_whom_nothing_changed(
 
 
 def test_here_with_helpers_and_through_ray_come_to_the_same(
-    tmp_path: Path, settings: Settings, write_sessions: WriteSessions, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
+    settings: Settings,
+    write_sessions: WriteSessions,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
 ) -> None:
     late = induced(settings, in_backfill=False)
-    sessions = [each for user in ("ann", "bob", "eve", "gus") for each in sleeper(user, range(4))]
+    users = ("ann", "bob", "eve", "gus", "ida", "jon", "kim", "lea")
+    assert {bucket_of("default", user, 3) for user in users} == {0, 1, 2}  # the third is what is left to others
+    sessions = [each for user in users for each in sleeper(user, range(4))]
     stores = [tmp_path / name for name in ("here", "helpers", "ray")]
     for store in stores:
         fill(write_sessions, f"{store.name}.jsonl", sessions, store, late)
@@ -474,12 +481,13 @@ def test_here_with_helpers_and_through_ray_come_to_the_same(
     noted("beside", jobs.reinduce)
     noted("_start", jobs.reinduce._Hands)
     reports.append(redo(stores[1], settings))
+    assert "Traceback" not in capfd.readouterr().err  # no helper was lost, which would go unseen
     monkeypatch.setattr(jobs.reinduce, "_RAY_PAYS", 0.0)
     reports.append(redo(stores[2], settings))
     assert told == ["beside", "_start"]
     changes = [sorted((row["user_id"], row["change"], row["table"]) for row in report.changes) for report in reports]
     assert changes[0] == changes[1] == changes[2]
-    assert {report.tables for report in reports} == {4}
+    assert {report.tables for report in reports} == {len(users)}
     assert counted(stores[0]) == counted(stores[1]) == counted(stores[2])
     plain = [sorted(str({**row, "start": 0}) for row in tables(store)) for store in stores]
     assert plain[0] == plain[1] == plain[2]
