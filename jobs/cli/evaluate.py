@@ -5,6 +5,7 @@ from __future__ import annotations
 import typer
 
 from jobs.cli.evaluate_analytic import analytic
+from jobs.cli.evaluate_qa import qa
 from jobs.cli.evaluate_retrieval import retrieval
 
 
@@ -13,4 +14,5 @@ def register(app: typer.Typer) -> None:
     evaluate = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Measure answers against benchmarks.")
     evaluate.command()(retrieval)
     evaluate.command()(analytic)
+    evaluate.command()(qa)
     app.add_typer(evaluate, name="evaluate")

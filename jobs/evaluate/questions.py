@@ -4,6 +4,8 @@ LoCoMo (flat, wrapped, several conversations a file), Mem-Gallery and MemEye (``
 LongMemEval, told by content with the readers of the product. Of each question: whose history it is asked of, and what of
 that history answers it.
 
+``answer`` is the reference in all of them; ``options`` (or options that a question's words list) make it a choice.
+
 - LoCoMo: ``evidence`` names turns. Category 5 asks for what the conversation does not tell.
 - Mem-Gallery, MemEye: ``clue`` names rounds (turns, in MemEye's own dialogs). ``question_image`` with its ``image_caption``
   is the picture that is asked about.
@@ -16,11 +18,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
+from zoneinfo import ZoneInfo
 
 from configs.settings import SourceSettings
+from jobs.evaluate.choices import Options, letter_of, options_of
 from jobs.sources import places
 from operators.errors import SourceError, UsageError
 from operators.records import Session
@@ -32,7 +37,7 @@ from operators.sources.origin import Origin, placed, stem_of
 from operators.sources.parts import content_of
 from operators.sources.read import Survey, survey
 from operators.sources.sniff import FORMATS
-from operators.sources.times import zone_of
+from operators.sources.times import parse_time, zone_of
 
 ADVERSARIAL = 5
 """LoCoMo's category of questions that the conversation does not answer."""
@@ -50,6 +55,7 @@ class Question:
 
     ``evidence``: ids of the rounds that answer it, or of messages in them; of sessions, where ``by_session``. ``position``:
     in the file's list, from 0. ``picture``: the file's reference to the picture asked about, ``caption``: what that shows.
+    ``answer``: the reference, of a choice among ``options`` its letter; ``now``: when it is asked (UTC), where that is told.
     """
 
     user_id: str
@@ -61,6 +67,9 @@ class Question:
     picture: str | None = None
     caption: str | None = None
     left_out: LeftOut | None = None
+    answer: str | None = None
+    options: Options = ()
+    now: datetime | None = None
 
 
 @dataclass(frozen=True)
@@ -88,6 +97,7 @@ class _Told:
     value: dict[str, Any]
     user: str
     sessions: Sequence[Session]
+    zone: ZoneInfo | None
 
 
 def read_questions(source: SourceFile, settings: SourceSettings) -> QuestionFile:
@@ -135,7 +145,7 @@ def _records(found: Survey, files: Files, settings: SourceSettings) -> Iterator[
             if not sessions:
                 raise next(fault for fault in told if isinstance(fault, SourceError))
             user = sessions[0].user_id
-            yield user, list(_READERS[form.name](_Told(record.value, user, sessions)))
+            yield user, list(_READERS[form.name](_Told(record.value, user, sessions, origin.zone)))
         except SourceError as error:
             raise _named(error, uri, record.line) from error
 
@@ -206,7 +216,8 @@ def _longmemeval(told: _Told) -> Iterator[Question]:
     sessions = frozenset(_words(raw.get("answer_session_ids")))
     unanswered = str(raw.get("question_id")).endswith("_abs")
     found = _question(told, raw, raw.get("question_type"), rounds or sessions, not_answered=unanswered)
-    yield replace(found, by_session=not rounds)
+    asked_at = raw.get("question_date")
+    yield replace(found, by_session=not rounds, now=None if asked_at is None else parse_time(asked_at, told.zone).utc)
 
 
 def _marked_rounds(raw: dict[str, Any], sessions: Sequence[Session]) -> Iterator[str]:
@@ -244,7 +255,16 @@ def _question(
     if not_answered or not text:
         left_out = "not-answered" if not_answered else "no-words"
     named = str(category) if category not in (None, "") else "uncategorised"
-    return Question(told.user, text, evidence, named, left_out=left_out)
+    options = options_of(raw, text)
+    answer = _answer(raw.get("answer"), options)
+    options = options if answer in dict(options) else ()
+    return Question(told.user, text, evidence, named, left_out=left_out, answer=answer, options=options)
+
+
+def _answer(value: object, options: Options) -> str | None:
+    """The reference as text: a list's parts with commas between, of a choice its letter; None where there is none."""
+    text = ", ".join(_words(value)).strip()
+    return (letter_of(text, options) or text if options else text) or None
 
 
 _READERS: dict[str, Callable[[_Told], Iterator[Question]]] = {

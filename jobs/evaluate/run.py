@@ -78,7 +78,7 @@ def evaluate_retrieval(data: str, settings: Settings, ablations: Sequence[str], 
     benchmarks' or holds no questions, or where no question counts; SourceError for a broken file.
     """
     chosen = configurations(settings.retrieval, ablations)
-    files = _read_all(sources_of([data]), settings, progress)
+    files = read_all(sources_of([data]), settings, progress)
     if all(question.left_out for file in files for question in file.questions):
         raise UsageError(f"no question in {data} names what answers it; there is nothing to measure")
     with tempfile.TemporaryDirectory(prefix="mnemosaic-evaluate-") as store:
@@ -99,7 +99,8 @@ def evaluate_retrieval(data: str, settings: Settings, ablations: Sequence[str], 
     return Evaluation(tuple(files), chosen, asked, encoder.fingerprint, rounds, unread)
 
 
-def _read_all(sources: Sequence[SourceFile], settings: Settings, progress: Tell) -> list[QuestionFile]:
+def read_all(sources: Sequence[SourceFile], settings: Settings, progress: Tell) -> list[QuestionFile]:
+    """The questions of all files. As ``read_questions``."""
     files: list[QuestionFile] = []
     for source in sources:
         files.append(read_questions(source, settings.sources))

@@ -77,3 +77,15 @@ def test_exact_questions_that_cannot_be_asked_are_said_at_once(tmp_path: Path, c
     assert "holds no histories.jsonl" in capsys.readouterr().err
     assert main(["evaluate", "analytic", str(tmp_path), "--ablation", "dense"]) == 2
     assert "there are configured, without-analytic" in capsys.readouterr().err
+
+
+def test_a_judge_needs_a_model_and_a_rubric(data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rubric = tmp_path / "rubric.txt"
+    rubric.write_text("{question} {answer}", encoding="utf-8")
+    assert main(["evaluate", "qa", str(data), "--judge", str(rubric)]) == 2
+    assert "lacks {reference}" in capsys.readouterr().err
+    rubric.write_text("{question} {answer} {reference}", encoding="utf-8")
+    assert main(["evaluate", "qa", str(data), "--judge", str(rubric)]) == 2
+    assert "set judge_model.kind to openai" in capsys.readouterr().err
+    assert main(["evaluate", "qa", str(data), "--levels", "0,1"]) == 2
+    assert "give --judge a rubric" in capsys.readouterr().err

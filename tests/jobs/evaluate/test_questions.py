@@ -144,3 +144,24 @@ def test_a_broken_file_is_named(tmp_path: Path, text: str, told: str) -> None:
     with pytest.raises(SourceError, match=r"odd\.json") as caught:
         read(path)
     assert caught.value.code == told
+
+
+def test_references_choices_and_when_a_question_is_asked(write: Write, benchmarks: dict[str, Any]) -> None:
+    turns_of = locomo_of(
+        {"question": "q", "answer": 2022, "category": 2},
+        {"question": "q", "answer": ["tea", "milk"], "category": 1},
+        {"question": "q", "category": 5},
+    )
+    assert [one.answer for one in read(write("7.json", turns_of)).questions] == ["2022", "tea, milk", None]
+    document = benchmarks["memeye.json"]
+    document["qas"][0] |= {"options": {"A": "red", "B": "green"}, "answer": "green"}
+    document["qas"][1] |= {"question": "Which? A. red B. green", "answer": "A"}
+    document["qas"][2] |= {"options": ["red", "green"], "answer": "neither"}
+    first, second, third, *_ = read(write("eye.json", document)).questions
+    assert [(one.answer, [letter for letter, _ in one.options]) for one in (first, second, third)] == [
+        ("B", ["A", "B"]),
+        ("A", ["A", "B"]),
+        ("neither", []),
+    ]
+    record = benchmarks["haystacks.json"][0] | {"question_date": "2023/05/30 (Tue) 08:00"}
+    assert str(read(write("long.json", [record])).questions[0].now) == "2023-05-30 08:00:00+00:00"
