@@ -11,7 +11,7 @@ import polars as pl
 import pyarrow as pa
 
 from configs.settings import Settings
-from jobs.bench.answers import LOGGED, PRINTED, pick
+from jobs.bench.records import LOGGED, PRINTED, pick
 from jobs.induce import Embedder
 from operators.encode.text import encoder_of
 from operators.induce.induction import InduceValues, TableSchema, induction

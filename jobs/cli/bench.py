@@ -39,7 +39,7 @@ TempOption = Annotated[
 def register(app: typer.Typer) -> None:
     """Add this family's commands."""
     bench = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Measure this installation on this machine.")
-    for command in (ingest, scale, search, recall, readers, extract, mine, answers, sweep):
+    for command in (ingest, scale, search, recall, readers, extract, mine, records, sweep):
         bench.command()(command)
     app.add_typer(bench, name="bench")
 
@@ -248,7 +248,7 @@ def mine(
     _close("mine", host, found, figures)
 
 
-def answers(
+def records(
     data: Annotated[Path, typer.Option("--data", metavar="DIR", help="Folder that holds wearables/ and receipts/.")],
     store: Annotated[
         str | None, typer.Option("--store", metavar="URI", help="A store that holds their histories. [a new one]")
@@ -259,19 +259,18 @@ def answers(
     config: ConfigOption = None,
     figures: FiguresOption = None,
 ) -> None:
-    """Questions about logged days and receipts answered from the induced tables, through the tools alone.
+    """Whether one table holds all that a user logged or posted, and what of it is wrong. --json lists every wrong value.
 
-    Also whether one table holds all that a user recorded, and what of it is wrong. --json lists every wrong answer and
-    every wrong value.
+    Questions about the same data are asked by `mnemosaic evaluate analytic`.
     """
-    from jobs.bench.answers import measure_answers
     from jobs.bench.machine import machine
-    from jobs.cli.bench_tables import print_answers
+    from jobs.bench.records import measure_records
+    from jobs.cli.bench_tables import print_records
 
     host = machine()
-    found = measure_answers(data, load_settings(config), store=store, fields=fields, tell=note)
-    print_answers(found)
-    _close("answers", host, asdict(found), figures)
+    found = measure_records(data, load_settings(config), store=store, fields=fields, tell=note)
+    print_records(found)
+    _close("records", host, asdict(found), figures)
 
 
 def sweep(

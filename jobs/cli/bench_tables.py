@@ -10,13 +10,13 @@ from jobs.bench.rates import EncoderRates, stage_medians
 from jobs.cli.output import note, print_facts, print_table, printable
 
 if TYPE_CHECKING:
-    from jobs.bench.answers import AnswersFigures
     from jobs.bench.extract import ExtractFigures, Share
     from jobs.bench.induce import InduceFigures
     from jobs.bench.ingest import IngestFigures
     from jobs.bench.mine import ItemsetRow
     from jobs.bench.readers import ReaderFigures
     from jobs.bench.recall import RecallRow
+    from jobs.bench.records import RecordsFigures
     from jobs.bench.scale import ScaleFigures
     from jobs.bench.search import ManyUsers, OneUser
     from jobs.bench.sweep import Setting, SweepFigures
@@ -299,14 +299,11 @@ def _from_to(spread: Spread) -> str:
     return f"{spread.least:.3f} to {spread.most:.3f}"
 
 
-def print_answers(found: AnswersFigures) -> None:
-    """A row an operation, then a row a user whose tables are not all right."""
-    shares = {**found.operations, "all": found.answers}
-    rows = [[name, f"{share.value:.3f}", f"{share.right:,} of {share.of:,}"] for name, share in shares.items()]
-    print_table(["answers", "share", "right"], rows)
+def print_records(found: RecordsFigures) -> None:
+    """A row a kind of data, then a row a user."""
+    rows = [[name, f"{share.value:.3f}", f"{share.right:,} of {share.of:,}"] for name, share in found.rounds.items()]
+    print_table(["records with every value right", "share", "records"], rows)
     print()
-    for wrong in found.wrong:
-        note(f"{wrong.question_id} ({wrong.operation}): {wrong.expected} expected, {wrong.found} found")
     users = [
         [
             user.user_id,
@@ -321,8 +318,7 @@ def print_answers(found: AnswersFigures) -> None:
     print_table(["user", "one table", "tables", "records all right", "wrong"], users)
     print()
     whole = sum(user.table is not None for user in found.users)
-    facts = [("users with one table for all", f"{whole} of {len(found.users)}")]
-    print_facts([*facts, ("merchants matched by likeness", f"{len(found.inexact)} questions")])
+    print_facts([("users with one table for all", f"{whole} of {len(found.users)}")])
 
 
 _SHOWN_FAULTS = 6
