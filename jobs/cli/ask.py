@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from configs.settings import load_settings
+from jobs.asking import model_of
 from jobs.cli.options import ConfigOption, JsonOption, StoreOption, TenantOption, parse_as_of
 from jobs.cli.output import note, one_line, print_json
 from jobs.cli.search import read_picture
@@ -83,6 +84,7 @@ def ask(
         caption=caption,
         values=loaded.asking.values(loaded.hierarchy),
         search=loaded.retrieval.values(),
+        model=model_of(loaded),
     )
     if as_json:
         print_json({"version": memory.snapshot.version, "user_id": user, **answer.to_dict(explain=explain)})

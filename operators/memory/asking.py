@@ -15,18 +15,22 @@ from operators.ask.context import (
     make_context,
 )
 from operators.ask.execute import execute
+from operators.ask.model.anchors import ModelAnchors
+from operators.ask.model.chat import Meter
+from operators.ask.model.fallback import Model, ask_model
 from operators.ask.outcomes import Answered
 from operators.ask.question import Picture, Question
 from operators.ask.rules.answer import RulesAnswerer
 from operators.ask.rules.meaning import Meaning
 from operators.ask.rules.planner import RulesPlanner
-from operators.ask.steps import Answer, Answerer, Planner
+from operators.ask.steps import Answer
 from operators.ask.values import AskValues
 from operators.encode.vocabulary import is_word
 from operators.memory.known import Known, read_quantity
 from operators.memory.opened import read_value
 from operators.memory.tools import Reads, UserTools, record_of
 from operators.records import IMAGES, ROUND
+from operators.retrieve.anchors import Anchors, NoAnchors
 from operators.retrieve.values import SearchValues
 from operators.retrieve.words import query_words
 from operators.tables.columns import AT, DAY, Table, fold
@@ -47,9 +51,7 @@ class Asked:
     caption: str | None = None
 
 
-def ask(
-    memory: Memory, user: str, asked: Asked, values: AskValues, planner: Planner | None, answerer: Answerer | None
-) -> Answer:
+def ask(memory: Memory, user: str, asked: Asked, values: AskValues, model: Model | None) -> Answer:
     """The answer of one user's memory to a question; ``Memory.ask``."""
     known = memory.known(user)
     now = asked.now or datetime.now(UTC)
@@ -69,9 +71,13 @@ def ask(
         values.context,
     )
     meaning = Meaning(_remembered(memory, known), fold, read_quantity, query_words, is_word)
-    tools = UserTools(_reads(memory, user, known, asked, values, question.last_day), question.last_day)
-    trace = execute(question, context, planner or RulesPlanner(meaning), tools, values.limits)
-    return (answerer or RulesAnswerer(meaning)).answer(question, trace)
+    rules = (RulesPlanner(meaning), RulesAnswerer(meaning))
+    anchors = None if model is None else ModelAnchors(model.chat, Meter(), off=not model.anchors)
+    reads = _reads(memory, user, known, asked, values, question.last_day, anchors or NoAnchors())
+    tools = UserTools(reads, question.last_day)
+    if model is None or anchors is None:
+        return rules[1].answer(question, execute(question, context, rules[0], tools, values.limits))
+    return ask_model(model, question, context, tools, values.limits, rules, read_quantity, anchors)
 
 
 def _remembered(memory: Memory, known: Known) -> Callable[[Sequence[str]], NDArray[np.float32]]:
@@ -84,13 +90,16 @@ def _remembered(memory: Memory, known: Known) -> Callable[[Sequence[str]], NDArr
     return vectors
 
 
-def _reads(memory: Memory, user: str, known: Known, asked: Asked, values: AskValues, until: date | None) -> Reads:
+def _reads(
+    memory: Memory, user: str, known: Known, asked: Asked, values: AskValues, until: date | None, anchors: Anchors
+) -> Reads:
     def table(name: str) -> Table:
         return known.tables[name] if name in known.tables else memory.table(user, name)
 
     def search(query: str, k: int) -> Any:
-        with_picture = {"image": asked.image, "caption": asked.caption}
-        return memory.search(user, query, k=k, values=asked.search, **with_picture)  # type: ignore[arg-type]
+        return memory.search(
+            user, query, k=k, values=asked.search, image=asked.image, caption=asked.caption, anchors=anchors
+        )
 
     return Reads(
         table,

@@ -13,7 +13,8 @@ import polars as pl
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from operators.ask.steps import Answer, Answerer, Planner
+from operators.ask.model.fallback import Model
+from operators.ask.steps import Answer
 from operators.ask.values import AskValues
 from operators.errors import ObjectNotFound, StoreCorrupt
 from operators.hierarchy.find import UserHierarchy
@@ -188,19 +189,18 @@ class Memory(HierarchyReads):
         caption: str | None = None,
         values: AskValues = ASK_VALUES,
         search: SearchValues = SEARCH_VALUES,
-        planner: Planner | None = None,
-        answerer: Answerer | None = None,
+        model: Model | None = None,
     ) -> Answer:
         """The answer to a question about the user, with what it stands on.
 
         ``now``: the moment it is asked at (UTC; default: this one); ``until``: what is later was not there yet. ``image``:
-        the bytes of a picture that comes with it, ``caption`` what it shows. ``planner`` and ``answerer``: a model's, where
-        there is one; else rules. ScopeError without user; UsageError for a question that is blank or too long, and for a
-        picture that cannot be decoded.
+        the bytes of a picture that comes with it, ``caption`` what it shows. ``model``: plans and answers, where there is
+        one; rules do where there is none, and where it fails, which the trace's notes say. ScopeError without user;
+        UsageError for a question that is blank or too long, and for a picture that cannot be decoded.
         """
         _, user = require_scope(self._tenant, user)
         asked = Asked(question, search, now, until, image, caption)
-        return ask(self, user, asked, values, planner, answerer)
+        return ask(self, user, asked, values, model)
 
     def query_vector(self, query: str) -> NDArray[np.float32]:
         """The vector (dim,) of a query, by the encoder that made the store's."""

@@ -24,16 +24,19 @@ _COUNTS = re.compile(r"\b(?:how many|number of|count)\b", re.IGNORECASE)
 
 
 class ModelAnchors:
-    """``retrieve.anchors.Anchors`` by a model; there are none where it fails (``failed`` says why the last time)."""
+    """``retrieve.anchors.Anchors`` by a model, for one question; from where it fails on there are none (``failed``: why).
 
-    def __init__(self, chat: Chat, meter: Meter | None = None) -> None:
-        self._chat = chat
+    ``off``: there never are.
+    """
+
+    def __init__(self, chat: Chat, meter: Meter | None = None, *, off: bool = False) -> None:
+        self._chat, self._off = chat, off
         self.meter = meter or Meter()
         self.failed: ModelError | None = None
 
     def caption(self, query: str) -> str | None:
         """The caption that the one picture which is asked for would have; None where pictures are counted."""
-        if _COUNTS.search(query):
+        if self._off or self.failed or _COUNTS.search(query):
             return None
 
         def read(data: Mapping[str, Any]) -> str:
@@ -55,6 +58,8 @@ class ModelAnchors:
 
         None of them where there is neither.
         """
+        if self._off or self.failed:
+            return ()
         url = None if picture is None else _data_url(picture)
         if url is None and caption is None:
             return ()

@@ -136,18 +136,18 @@ def _told(data: Mapping[str, Any], schema: Schema, evidence: Evidence, conflict:
     """OutputFault where the answer does not fit. Labels and pictures that were not shown are dropped."""
     shown: dict[str, Any] = {"evidence": evidence.labels, "pictures": evidence.pictures}
     kept: dict[str, Any] = {
-        name: [each for each in value if isinstance(each, str) and each in shown[name]]
+        name: list(dict.fromkeys(each for each in value if isinstance(each, str) and each in shown[name]))
         if name in shown and isinstance(value, list)
         else value
         for name, value in data.items()
     }
     check(schema, kept)
-    labels = tuple(dict.fromkeys(kept["evidence"]))
+    labels = tuple(kept["evidence"])
     text = kept["answer"].strip()
     if conflict:
         return _Told(labels, "answered", text, AnswerValue("yes-no", text))
     if kept.get("pictures") and kept["status"] == "answered":
-        text = ", ".join(dict.fromkeys(kept["pictures"]))
+        text = ", ".join(kept["pictures"])
         return _Told(labels, "answered", text, AnswerValue("text", text))
     if not text or kept["status"] == "not found" or text.rstrip(".").casefold() == prompts.NOT_FOUND.casefold():
         return _nothing()

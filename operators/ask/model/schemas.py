@@ -89,9 +89,9 @@ def answer_schema(evidence: Sequence[str], pictures: Sequence[str], fixed: Seque
 
     ``pictures``: names of which it may give some, where a picture is asked for. ``fixed``: the only answers there are.
     """
-    told: dict[str, Schema] = {"evidence": {"type": "array", "items": {"enum": [*evidence]}}}
+    told = {"evidence": _some_of(evidence)}
     if pictures:
-        told["pictures"] = {"type": "array", "items": {"enum": [*pictures]}}
+        told["pictures"] = _some_of(pictures)
     told["status"] = {"enum": [*STATUSES]}
     told["answer"] = {"enum": [*fixed]} if fixed else _TEXT
     if not fixed:
@@ -100,6 +100,10 @@ def answer_schema(evidence: Sequence[str], pictures: Sequence[str], fixed: Seque
         told["dates"] = _TEXTS
         told["unit"] = _or_null(_TEXT)
     return _closed(**told)
+
+
+def _some_of(names: Sequence[str]) -> Schema:
+    return {"type": "array", "items": {"enum": [*names]}, "maxItems": len(names)}
 
 
 CAPTION = _closed(caption=_TEXT)

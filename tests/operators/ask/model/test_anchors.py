@@ -67,8 +67,18 @@ def test_where_the_model_fails_there_are_none(server: Server) -> None:
     anchors = made(server, fails(500))
     assert anchors.caption("which photo?") is None
     assert isinstance(anchors.failed, ModelUnavailable)
+    asked = len(server.bodies)
     assert anchors.keywords("what breed?", png(), None) == ()
+    assert anchors.caption("which photo?") is None
+    assert len(server.bodies) == asked  # it is not waited for again
     assert made(server, says({"caption": "  "})).caption("which photo?") is None
+
+
+def test_switched_off_nothing_is_asked(server: Server) -> None:
+    anchors = ModelAnchors(server.chat(), off=True)
+    assert anchors.caption("which photo?") is None
+    assert anchors.keywords("what breed?", png(), None) == ()
+    assert server.bodies == []
 
 
 def test_what_they_cost_is_counted(server: Server) -> None:

@@ -22,6 +22,7 @@ from scripted import (
 )
 
 from operators.ask.context import Context
+from operators.ask.model.anchors import ModelAnchors
 from operators.ask.model.fallback import Model, ask_model
 from operators.ask.question import Question
 from operators.ask.steps import Answer, AnswerValue, Plan, Step, Taken, Trace
@@ -52,7 +53,8 @@ class Rules:
 def ask(server: Server, tools: FakeTools | None = None, **changed: Any) -> Answer:
     model = Model(server.chat(timeout_s=changed.pop("timeout_s", 20.0)), **changed)
     given = tools or FakeTools({"compute": average()})
-    return ask_model(model, question("sleep?"), CONTEXT, given, Limits(), (Rules(), Rules()), read_quantity)
+    anchors = ModelAnchors(model.chat)
+    return ask_model(model, question("sleep?"), CONTEXT, given, Limits(), (Rules(), Rules()), read_quantity, anchors)
 
 
 SAID = answered("7 h 5 min", ["T1"], kind="number", number=25_500, unit="s")
