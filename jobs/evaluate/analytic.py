@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from configs.settings import AskingSettings, Settings
+from jobs.asking import model_of
 from jobs.evaluate.ablations import asking_configurations
 from jobs.evaluate.asker import Asked, Asker, Request, cited_orders
 from jobs.evaluate.histories import (
@@ -99,6 +100,7 @@ def evaluate_analytic(request: AnalyticRequest, settings: Settings, progress: Te
 
     UsageError for an unknown ablation, or data or wordings that cannot be read.
     """
+    model = model_of(settings)
     chosen = asking_configurations(settings.asking, request.ablations)
     histories = read_histories(request.data, zone_of(settings.sources.timezone))
     questions = [question for each in histories for question in each.questions]
@@ -113,7 +115,8 @@ def evaluate_analytic(request: AnalyticRequest, settings: Settings, progress: Te
             progress(Progress("ask", next(asked), total, "questions"))
 
         outcomes = {
-            name: tuple(_outcomes(Asker(settings, asking), memories, questions, tell)) for name, asking in chosen.items()
+            name: tuple(_outcomes(Asker(settings, asking, model), memories, questions, tell))
+            for name, asking in chosen.items()
         }
         encoder = load_spec(open_objects(store)).encoder
     return AnalyticEvaluation(tuple(histories), chosen, outcomes, encoder, rounds, unread)

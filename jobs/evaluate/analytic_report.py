@@ -12,7 +12,7 @@ import numpy as np
 
 from jobs.evaluate.ablations import ASKING
 from jobs.evaluate.analytic import AnalyticEvaluation, Outcome
-from jobs.evaluate.asker import tokens
+from jobs.evaluate.asker import planners, tokens
 from jobs.evaluate.figures import cell, comparisons_table, differences, group_of, rows_by, rows_of, span, table
 from jobs.evaluate.statistics import RESAMPLES, SEED, Floats
 
@@ -57,6 +57,7 @@ def _figures(outcomes: Sequence[Outcome]) -> dict[str, Any]:
         "citations": _citations(asked),
         "wordings": {**_exact(reworded)["overall"], **_exact(reworded)} if reworded else None,
         "milliseconds": _milliseconds(outcomes),
+        "planners": planners([one.asked for one in outcomes]),
         "tokens": tokens([one.asked for one in outcomes]),
     }
 

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from configs.settings import AskingSettings, Settings
 from operators.ask.steps import Answer
 from operators.errors import UsageError
 from operators.memory import Memory
+
+if TYPE_CHECKING:
+    from operators.ask.model.fallback import Model
 
 
 @dataclass(frozen=True)
@@ -36,10 +41,14 @@ class Asked:
 
 @dataclass(frozen=True)
 class Asker:
-    """Asks under one configuration; the one place where settings become the arguments of ``Memory.ask``."""
+    """Asks under one configuration; the one place where settings become the arguments of ``Memory.ask``.
+
+    ``model``: plans and answers, where there is one.
+    """
 
     settings: Settings
     asking: AskingSettings
+    model: Model | None = None
 
     def ask(self, memory: Memory, request: Request) -> Asked:
         """The answer. What cannot be asked as it is put counts as not answered; other errors are the evaluation's."""
@@ -55,6 +64,7 @@ class Asker:
                 caption=request.caption,
                 values=values,
                 search=search,
+                model=self.model,
             )
         except UsageError as error:
             refused = f"{type(error).__name__}: {error}"
@@ -75,3 +85,8 @@ def tokens(asked: Sequence[Asked]) -> dict[str, int]:
         "prompt_tokens": sum(each.prompt_tokens for each in used),
         "completion_tokens": sum(each.completion_tokens for each in used),
     }
+
+
+def planners(asked: Sequence[Asked]) -> dict[str, int]:
+    """How many answers each planner planned: rules plan what a model failed on."""
+    return dict(Counter(one.answer.trace.planner for one in asked if one.answer is not None))

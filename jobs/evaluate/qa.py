@@ -15,6 +15,7 @@ from itertools import count
 from typing import Any, Literal
 
 from configs.settings import AskingSettings, Settings
+from jobs.asking import model_of
 from jobs.bench.machine import cores
 from jobs.evaluate.ablations import asking_configurations
 from jobs.evaluate.asker import Asked, Asker, Request, cited_orders
@@ -87,6 +88,7 @@ def evaluate_qa(
     UsageError for an unknown ablation, a file that is none of the benchmarks' or holds no questions, or where no question
     counts; SourceError for a broken file.
     """
+    model = model_of(settings)
     chosen = asking_configurations(settings.asking, ablations)
     files = read_all(sources_of([data]), settings, progress)
     if all(left_out_of(question) for file in files for question in file.questions):
@@ -102,12 +104,12 @@ def evaluate_qa(
         asker = _FilesAsker(memories, limits if spec.image_encoder.get("dim", 0) else None, progress)
         total, done = len(chosen) * sum(len(file.questions) for file in files), count(1)
         outcomes = {
-            name: tuple(asker.ask_all(Asker(settings, asking), files, total, done)) for name, asking in chosen.items()
+            name: tuple(asker.ask_all(Asker(settings, asking, model), files, total, done)) for name, asking in chosen.items()
         }
     if judge is not None:
         outcomes = {name: judged(found, judge, progress) for name, found in outcomes.items()}
-    model = None if judge is None else judge.chat.endpoint.model
-    return QaEvaluation(tuple(files), chosen, outcomes, encoder.fingerprint, rounds, unread, model)
+    judging = None if judge is None else judge.chat.endpoint.model
+    return QaEvaluation(tuple(files), chosen, outcomes, encoder.fingerprint, rounds, unread, judging)
 
 
 # --- the questions --------------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from jobs.evaluate.ablations import ASKING
-from jobs.evaluate.asker import tokens
+from jobs.evaluate.asker import planners, tokens
 from jobs.evaluate.figures import cell, comparisons_table, differences, group_of, rows_by, rows_of, span, table
 from jobs.evaluate.lexical import BLEU, EM, F1
 from jobs.evaluate.qa import ABSTAINED, CHOICE, JUDGED, QaEvaluation, QaOutcome
@@ -70,6 +70,7 @@ def _figures(outcomes: Sequence[QaOutcome]) -> dict[str, Any]:
         "by_category": by(_category),
         "by_benchmark": by(_benchmark),
         "unjudged": dict(sorted(unjudged.items())),
+        "planners": planners([one.asked for one in outcomes]),
         "tokens": tokens([one.asked for one in outcomes]),
     }
 

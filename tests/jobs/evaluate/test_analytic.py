@@ -69,6 +69,7 @@ def test_questions_of_two_folders_and_other_words(diary: Path, settings: Setting
     assert report["citations"]["of_right"]["precision"] == report["citations"]["of_right"]["recall"] == 1.0
     assert report["comparisons"][0]["overall"]["exact"]["difference"] < -0.5
     assert report["misses"][0]["found"]["trace"]["steps"][0]["tool"] == "rank"
+    assert report["planners"] == {"rules": 12}
     assert by_id(found.outcomes["configured"])["ann-q3"].cited.rounds == ("S2:1",)
     reworded = list(predictions(found.outcomes["configured"], reworded=True))
     assert reworded[0]["answer"] == pytest.approx(7.09375)
