@@ -41,14 +41,19 @@ run topics --user mira --store "$STORE"
 run timeline --user mira --store "$STORE" --from 2026-01-14 --to 2026-01-31
 run locate "when I broke my wrist" --user mira --store "$STORE"
 
-say "6. Ask: which rounds of a user's history answer this?"
+say "6. Ask: computed over all records, or answered from the rounds that a search finds, with citations"
+run ask "What was my average sleep after I broke my wrist?" --user mira --store "$STORE" --explain
+run ask "How much did I spend at Kaufgut?" --user tomas --store "$STORE"
+run ask "Which food can Pixel not eat?" --user mira --store "$STORE"
+
+say "7. Search: which rounds of a user's history are about this?"
 run search "which food can Pixel not eat?" --user mira --store "$STORE" --k 3
 run search "what was the problem with the clicking bike?" --user tomas --store "$STORE" --k 3
 run search "who fixed the dripping ceiling?" --user aiko --store "$STORE" --k 2
 run search "肉じゃがの作り方" --user aiko --store "$STORE" --k 1
 
-say "7. One conversation in full"
+say "8. One conversation in full"
 run show mira 2026-01-14-broken-wrist --store "$STORE"
 
-say "8. The same histories again: nothing is added, no version is published"
+say "9. The same histories again: nothing is added, no version is published"
 run backfill sample/histories --store "$STORE"

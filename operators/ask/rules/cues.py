@@ -10,12 +10,19 @@ from operators.ask.rules.reading import Reading
 _HIGH = (
     r"(?:most|highest|largest|biggest|greatest|longest|maximum|peak|priciest|dearest|costliest|heaviest"
     r"|furthest|farthest|best|fattest"
-    r"|top(?:ped)?|record(?: high)?|hottest|busiest|strongest)"
+    r"|top(?:ped)?|(?!(?:my|the|whole|on|your|each|every|all|this|per|that|full|entire|complete|daily|in|i|to|a|any"
+    r"|of)\b)\w+[\s-]record(?!s)|record(?= (?:for|number|high|count|amount|day|total)\b)|record(?=-)|all-time high"
+    r"|high point|peaked|champion"
+    r"|hottest|busiest|strongest|leads?|leader|(?:more|longer|higher|bigger|greater|larger|better"
+    r"|further)(?:\s+[\w-]+){0,4}?\s+than"
+    r"(?: (?:on|in|at))? (?:any|all|every|ever|what|how|the rest)|up to how (?:many|much|far|long))"
 )
 _LOW = (
     r"(?:least|lowest|fewest|smallest|shortest|minimum|worst|cheapest|lightest|slowest|littlest|tiniest"
     r"|poorest|slimmest|coldest"
-    r"|record low)"
+    r"|record low|all-time low|low point|barely|(?:very )?bottom|hardly any|(?:less|fewer|shorter|lower|smaller"
+    r"|worse)(?:\s+[\w-]+){0,4}?\s+than"
+    r"(?: (?:on|in|at))? (?:any|all|every|ever|what|how|the rest))"
 )
 _WORDS = {
     "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10,
@@ -33,8 +40,10 @@ def _of(pattern: str) -> re.Pattern[str]:
 
 
 _TALK = re.compile(
-    r"\b(?:what|which|how) (?:did|does|do|has|have|was|were) (?:you|we|the (?:assistant|bot|agent)|he|she|they|(?-i:[A-Z][a-z]+)) "
-    r"(?:\w+ )?(?:say|said|suggest\w*|recommend\w*|tell|told|mention\w*|advise\w*|talk\w*|discuss\w*|propose\w*|give|think|ask\w*)\b"
+    r"\b(?:what|which|how) (?:did|does|do|has|have|was|were) (?:you|we|the (?:assistant|bot|agent)|he|she|they"
+    r"|(?-i:[A-Z][a-z]+)) "
+    r"(?:\w+ )?(?:say|said|suggest\w*|recommend\w*|tell|told|mention\w*|advise\w*|talk\w*|discuss\w*|propose\w*|give"
+    r"|think|ask\w*)\b"
     r"|\bdid (?:i|we|you) (?:ever )?(?:say|mention|talk|discuss|tell|ask)\b|\bwhat did i (?:say|tell|ask|mention|write)\b"
     r"|^\W*(?:who|whose|why)\b",
     re.IGNORECASE,
@@ -43,7 +52,7 @@ _NOT_ENDS = _of(
     r"\bat (?:the very )?(?:most|least|best|worst)\b|\bmost recent(?:ly)?\b|\bmost of\b"
     r"|\bfor the most part\b|\bmost likely\b"
     r"|\blast but not least\b|\bbest (?:guess|estimate|way)\b|\btop of\b|\brecords?(?= (?:of|in|i|show|from|that|say)\b)"
-    r"|\b(?:my|the|all|your|any|every|on|for|our) records?\b(?! for\b)|\btop up\b|\b(?:do|did) best\b|\bmy best to\b"
+    r"|\b(?:my|the|all|your|any|every|on|for|our) records?\b(?! for\b|-)|\btop up\b|\b(?:do|did) best\b|\bmy best to\b"
 )
 _SUPER = _of(rf"\b(?:(?P<high>{_HIGH})|(?P<low>{_LOW}))\b")
 _IN_A_DAY = _of(
@@ -58,16 +67,25 @@ _WHEN = _of(
     r"|\b(?:which|what|whichever|name the|find the|find me the|identify the|show me the|show the"
     r"|give me the|tell me the|pin(?:point)? the|locate"
     r" the|point me to the|recall the|the exact|list the|list|the|of my|the single|what is the|my)\s+(?:[\w-]+\s+){0,3}?"
-    r"(?:calendar )?(?:days?|dates?|nights?)\b(?! did i (?:log|record) (?:more|over|at))"
+    r"(?:calendar )?(?:day|dates?|night)\b|\b(?:which|what|list|name|show(?: me)?|find)\s+(?:[\w-]+\s+){0,3}?(?:days"
+    r"|nights)\b"
     r"|\bdates?\b|\bday (?:i|when|with|that|on which|was|where|of|had|having|my|were)\b|\b(?:days"
     r"|nights) (?:i|when|with|that|where)\b"
     r"|\bday\s*\??$|\bdays\s*[,:]|\bnight (?:i|with|when|that|was)\b|\bnight\s*\??$|\bdays?\b(?=\s*\W*$)"
 )
 _RANKED = _of(
-    r"\b(?:rank(?:ed|ing)?|in (?:descending |ascending )?order|(?:highest|largest|lowest|most|best|biggest"
-    r"|greatest) (?:\w+ )?"
-    rf"(?:first|to)|descending|leaderboard|top (?:\w+ )?(?:days|nights|dates|receipts|purchases|bills|weeks|months))\b"
+    r"\b(?:rank(?:ed|ing)?|sort(?:ed|ing)?|in (?:descending |ascending )?order|descending|leaderboard|podium|limit \d+"
+    r"|(?:highest|largest|lowest|most|best|biggest|greatest) (?:\w+ )?(?:first|to (?:lowest|smallest|least|fewest"
+    r"|shortest|highest|largest))"
+    r"|first,? second,?(?: and)? third|gold,? silver,?(?: and)? bronze"
+    r"|top (?:\w+ )?(?:days|nights|dates|receipts|purchases|bills|weeks|months))\b"
 )
+_ASCENDING = _of(r"\bascending\b|\b(?:lowest|smallest|least|fewest|shortest) (?:\w+ )?first\b")
+_ONE = _of(
+    r"\b(?:which|what) (?:\w+ )?(?:date|day|night)\b(?! (?:and|or))|\bfirst one\b|\blast one\b|\bthe (?:amount|total"
+    r"|value) on\b"
+)
+_MEDALS = _of(r"\bfirst,? second,?(?: and)? third\b|\bgold,? silver,?(?: and)? bronze\b|\bpodium\b")
 _N = _of(
     r"\b(?:top|best|first|bottom|worst|which|what|the|my|list|name|show|give me"
     rf"|only)\s+(?P<a>{_COUNT})\b(?!\s*(?:%|k\b|h\b|hours|km|am|pm|minutes|min\b|steps|kcal|calories))"
@@ -75,6 +93,7 @@ _N = _of(
     rf"|lowest|fewest|least|smallest|shortest|worst|cheapest)\b"
     rf"|\b(?:most|highest|largest|biggest|greatest|longest|best|top|lowest|fewest|least|smallest|shortest"
     rf"|worst|cheapest|priciest)[\s-]+(?:\w+[\s-]+){{0,2}}?(?P<c>{_COUNT})\s+{_THINGS}"
+    rf"|\blimit (?P<f>{_COUNT})\b|\bwhat (?P<g>{_COUNT}) (?:dates|days|nights)\b"
     rf"|\b(?P<d>{_COUNT})\s+(?:of my |single |separate |different )?{_THINGS}\b|\btop[\s-]?(?P<e>{_COUNT})\b"
 )
 _HOW_MANY = _of(
@@ -84,8 +103,9 @@ _HOW_MANY = _of(
 )
 _HOW_MANY_OF = _of(r"\bhow many (?:different |distinct |unique |separate )?(?P<thing>[a-z]+)\b")
 _BARE_COUNT = _of(
-    rf"^\W*(?:(?:the|my|total) )?(?:count|number|tally) of\b|\b(?P<thing>{_THINGS}) (?:count|tally)\b"
-    r"|^\W*(?:please |can you )?count (?:of|the|up|my|all|every)\b"
+    rf"\b(?P<thing>{_THINGS}) (?:count|tally)\b|^\W*(?:please |can you )?(?:count|tally)(?: up)? (?:of|the|up|my|all"
+    rf"|every)\b"
+    r"|^\W*(?:(?:the|my|total) )?(?:count|tally) of\b"
 )
 _HOW_OFTEN = _of(
     r"\bhow (?:often|frequently)\b|\bhow many times\b|\bnumber of times\b|\bmost (?:often|frequently)\b"
@@ -93,11 +113,17 @@ _HOW_OFTEN = _of(
 )
 _DIFFERENT = _of(r"\b(?:different|distinct|unique)\b")
 _MANY_ARE = _of(
-    r"\bhow many (?:are|is|were|was|do|did|have|had|has|of (?:them|those|these|my)|in total|there|altogether|came"
+    r"\bhow many (?:are|is|were|was|do|did|have|had|has|of (?:them|those|these|my)|in total|in number|there|altogether"
+    r"|belong|turn up|come up|carry|bear|show|came"
     r"|come|from|at|with)\b"
     r"|\bhow many\W*$|\bcount\W*$|\bhow many\b(?=\s{2,})"
 )
+_WHICH_DAY = _of(
+    r"\bwhen\b(?! (?:i|we|my|the)\b)|\b(?:which|what) (?:\w+ )?(?:date|day|night)s?\b|\b(?:on|at) (?:which|what)\b"
+    r"|\b(?:dated|was|is) (?:which|what)\b|\bits date\b"
+)
 _EXPLICIT_WHEN = _of(
+    r"\b(?:on (?:which|what)|dated|(?:which|what) of (?:my|the|all)(?: \w+)* (?:days|dates|nights)|was which|is which)\b|"
     r"\bwhen\b(?! (?:i|we|my|the)\b)|\b(?:which|what|whichever|name the|on what|on which|find the|exact"
     r"|identify the|pinpoint the|the)"
     r"\s+(?:\w+\s+)?(?:calendar )?(?:date|dates)\b|\b(?:which|what) (?:\w+ )?(?:day|days|night|nights)\b|\bdate\b"
@@ -112,13 +138,14 @@ _HOW_HIGH = _of(
     r"|\bat (?:the (?:very )?)?(?P<least>least)\b(?!\s+(?:a |the )?\d)"
 )
 _AVERAGE = _of(
-    r"\b(?:average[ds]?|averaging|mean|typical(?:ly)?|usual(?:ly)?|normal(?:ly)?|generally|on the whole"
+    r"\b(?:divid(?:e|ed|ing)|spread evenly|average[ds]?|averaging|mean|typical(?:ly)?|usual(?:ly)?|normal(?:ly)?"
+    r"|generally|on the whole"
     r"|tend(?:ed)? to|per (?:day|night|receipt|purchase|visit"
     r"|transaction|bill|workout|session)|(?:a|each|every) (?:day|night)|daily|nightly|in general|ballpark"
     r"|apiece|per trip)\b"
 )
 _STRONG_AVERAGE = _of(
-    r"\b(?:average[ds]?|averaging|mean|typical(?:ly)?|usual(?:ly)?|normal(?:ly)?|generally"
+    r"\b(?:divid(?:e|ed|ing)|spread evenly|average[ds]?|averaging|mean|typical(?:ly)?|usual(?:ly)?|normal(?:ly)?|generally"
     r"|tend(?:ed)? to)\b"
 )
 _MEDIAN = _of(r"\bmedian\b|\bmiddle value\b")
@@ -131,7 +158,8 @@ _TREND = _of(
     r"|declining|rising|falling)\b|\bgetting (?:better|worse|longer|shorter|higher|lower)\b"
 )
 _TOTAL = _of(
-    r"\b(?:total(?:s|led|ing)?|in all|comes? to|came to|come out (?:to|at)|put together|combined|pooled"
+    r"\b(?:tot(?:ted|ting)? up|tall(?:y|ied)(?: up)?|add(?:s|ed|ing)?|everything|total(?:s|led|ing)?|in all|comes? to"
+    r"|came to|come out (?:to|at)|put together|combined|pooled"
     r"|taken together|amount(?:s|ed)? to|in all|altogether|all together|overall|combined"
     r"|sum(?:med)?(?: up)?|add(?:s"
     r"|ed|ing)? (?:it |them |everything |all )?"
@@ -141,7 +169,8 @@ _HOW_MUCH = _of(r"\bhow (?:much|many|long|far)\b|\bwhat(?: is| was|) the (?:amou
 _PRESENT = _of(r"\b(?:do|does|am|is|are|'m|i'm)\b")
 _HABIT = _of(r"\b(?:do|does) (?:i|we|my)\b")
 _LATEST = _of(
-    r"\b(?:last|latest|most recent(?:ly)?|newest|final|current(?:ly)?|right now|as of now|closing|lately"
+    r"\blog (?:ends|closes|stops)\b|\b(?:ends|closes|concludes|finishes) (?:my|the) (?:log|record|history)\b|\b(?:last"
+    r"|latest|most recent(?:ly)?|newest|final|current(?:ly)?|right now|as of now|closing|lately"
     r"|recentest)\b(?! (?:week|month|year|night"
     r"|quarter|weekend|\d))|\bnow\?"
 )
@@ -249,13 +278,13 @@ _FILLERS = _of(
 )
 
 _WORDS_TEXT = """
-    total totals average averaged mean median sum maximum minimum most least highest lowest largest biggest smallest greatest
-    longest shortest fewest count number date dates day days daily time times night nights receipt receipts bill bills purchase
-    purchases spend spent spending paid cost price what which when where whats how many much was were did does the and for with
-    from my mine all any each last latest first recent week weeks month months year today yesterday logged recorded tracked
-    altogether overall combined before after more less than fewer between during since until january february march april may
-    june july august september october november december cash item items amount tax change tell show give please thousand
-    hundred
+    total totals average averaged mean median sum maximum minimum most least highest lowest largest biggest
+    smallest greatest longest shortest fewest count number date dates day days daily time times night nights
+    receipt receipts bill bills purchase purchases spend spent spending paid cost price what which when where whats
+    how many much was were did does the and for with from my mine all any each last latest first recent week weeks
+    month months year today yesterday logged recorded tracked altogether overall combined before after more less
+    than fewer between during since until january february march april may june july august september october
+    november december cash item items amount tax change tell show give please thousand hundred
 """
 WORDS = frozenset(_WORDS_TEXT.split())
 """Words of questions that are no names of anything by themselves."""
@@ -284,6 +313,9 @@ class Asked:
     ranked: bool
     when: bool
     explicit_when: bool
+    which_day: bool
+    strong_average: bool
+    one: bool
     many_are: bool
     in_a_day: bool
     latest: bool
@@ -339,6 +371,8 @@ class Asked:
                 self.which_of,
                 self.changed,
                 self.changed_by,
+                self.ranked,
+                self.logged,
             )
         )
 
@@ -395,14 +429,19 @@ def read(reading: Reading) -> Asked:
         present=_PRESENT.search(without) is not None,
         habit=_HABIT.search(without) is not None,
         superlative=ends is not None or high is not None,
-        largest=(ends is None or ends["high"] is not None) and (high is None or bool(high["high"] or high["most"])),
+        largest=(ends is None or ends["high"] is not None)
+        and (high is None or bool(high["high"] or high["most"]))
+        and (ends is not None or _ASCENDING.search(without) is None),
         ranked=_RANKED.search(without) is not None or first_to is not None,
         when=when,
         explicit_when=explicit,
+        one=_ONE.search(without) is not None,
+        which_day=_WHICH_DAY.search(without) is not None,
+        strong_average=_STRONG_AVERAGE.search(without) is not None,
         many_are=_MANY_ARE.search(without) is not None,
         in_a_day=in_a_day or when,
         latest=_LATEST.search(without) is not None,
-        earliest=earliest and first_to is None,
+        earliest=earliest and first_to is None and _RANKED.search(without) is None,
         group=picked or _grouping(group),
         group_picked=picked is not None,
         which_of=which_of["thing"] if which_of else None,
@@ -442,6 +481,8 @@ def _counted(thing: str | None) -> str | None:
 
 
 def _number(text: str) -> int | None:
+    if _MEDALS.search(text):
+        return 3
     found = _N.search(text)
     if found is None:
         return None

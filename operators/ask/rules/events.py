@@ -18,12 +18,11 @@ _COUNTS = {
 _DAYS = {"day": 1, "night": 1, "week": 7, "fortnight": 14, "month": 30, "year": 365}
 
 _JOINED = r"(?:or|and|vs\.?|versus|than|compared (?:to|with)|against|rather than|/)"
-_THE_DAY = (
-    r"(?:(?:that|the|this)? ?(?:very )?(?:day|date|night|time|moment|point|event) (?:that |when |of |on which |where )?)?"
-)
+_THE_DAY = r"(?:(?:that|the|this)? ?(?:very )?(?:day|date|night|time|moment|point|event|one)"
+    r" (?:that |when |of |on which |where )?)?"
 _LONG = (
     r"(?:(?:the |in the |during the )?(?:(?P<n>\d{1,3}|one|two|three|four|five|six|seven|eight|nine|ten) )?"
-    r"(?<!per )(?<!a )(?P<unit>weeks?|fortnights?|months?|years?|(?<=\d )days|(?<=[a-z]{3} )days) )?"
+    r"(?<!per )(?<!a )(?P<unit>weeks?|fortnights?|months?|years?|days) )?"
 )
 _BOTH = re.compile(
     rf"{_LONG}\b(?P<a>before|after)\b[\s,]*{_JOINED}\s*(?:was it |is it |rather )?(?P<b>before|after)\b"
@@ -36,6 +35,7 @@ _SPLIT = re.compile(
 _WINDOW = re.compile(
     r"\b(?:(?:in|for|over|during|within|on|of)\s+)?(?:the\s+)?(?:first\s+|last\s+)?"
     r"(?P<n>\d{1,3}|one|two|three|four|five|six|seven|eight|nine|ten|couple of|few)?\s*"
+    r"(?<!typical )(?<!average )(?<!any )(?<!each )(?<!every )(?<!normal )(?<!per )(?<!a )"
     rf"(?P<unit>day|night|week|fortnight|month|year)(?P<s>s?) (?P<rel>before|after)\s+{_THE_DAY}(?P<phrase>\S.*)"
 )
 _WEEK_OF = re.compile(rf"\b(?:in |during )?the week (?:of|that|when|in which)\s+{_THE_DAY}(?P<phrase>\S.*)")
@@ -50,10 +50,13 @@ _CUT = re.compile(
     r"|overall|altogether|combined"
     r"|averaged?|in (?:hours?|minutes?|mins?|km|miles?|met(?:er|re)s|hrs)|per (?:day|night|week|month)"
     r"|(?:a|each|every) (?:day|night|week)"
-    r"|(?:did|do|was|were|is|are|had|have) (?:i|my|we|it|there)\b|average|total|compared)\b"
+    r"|(?:did|do|was|were|is|are|had|have) (?:i|my|we|it|there)\b|average|total|compared"
+    r"|that (?:i|my)|as (?:the|a)|(?:to|until|till|up to) (?:the (?:very )?end|now|today)|leaving out|excluding|not "
+    r"counting)\b"
 )
 _SAYS_NOTHING_TEXT = """
-    the a an i my me we our it that this then day date days of on in to was is and or so far now today until
+    the a an i my me we our it that this then day date days of on in to was is and or so far now today until actual
+    exact event period inclusive one bigger greater higher more larger longer fewer less lower better which
 """
 _SAYS_NOTHING = frozenset(_SAYS_NOTHING_TEXT.split())
 
@@ -118,7 +121,7 @@ def take_sides(reading: Reading) -> Sides | None:
             continue
         reading.blank(found.start(), end if pattern is _BOTH else found.start("rest"))
         length = None
-        if found["unit"]:
+        if found["unit"] and (found["n"] or found["unit"] != "days"):
             length = (_COUNTS.get(found["n"] or "") or int(found["n"] or 1)) * _DAYS[found["unit"].removesuffix("s")]
         first, second = (Event(_relation(found[side]), phrase, length) for side in ("a", "b"))
         return Sides(first, second)
@@ -126,18 +129,36 @@ def take_sides(reading: Reading) -> Sides | None:
 
 
 _INTRODUCES = re.compile(
-    r"^\W*(?:thinking (?:of|about)|regarding|about|considering|with regard to|given|around|as for|re|on the subject of|looking at"
+    r"^\W*(?:thinking (?:of|about)|regarding|about|considering|with regard to|given|around|as for|re|on the subject of"
+    r"|looking at"
     r"|take|taking|concerning|speaking of|talking about|in relation to|relative to)?\b\s*(?P<phrase>[^,;:.?!]+)[,;:.?!]"
 )
 _EITHER = re.compile(r"\b(?:before|after)(?:wards?)?\b")
 
 
+_AROUND = re.compile(
+    rf"\b(?:on (?:either|each|both) sides? of|around|surrounding|relative to|with respect to) {_THE_DAY}(?P<phrase>\S.*)"
+)
+_CHANGED = re.compile(r"\b(?:changed|affected|altered|influenced|made|improved|impacted|hurt|helped)\b.*")
+_WONDERS = re.compile(
+    r"^(?:i (?:wonder|am wondering|was wondering)|wondering|curious|i want to know|i'd like to know)\s+(?:if|whether|how)\s+"
+)
+
+
 def _introduced(reading: Reading) -> str:
-    """What a question begins with, for what it later calls ``it``."""
+    """What a question begins with, for what it later calls ``it``, or what it says to look around."""
+    around = _AROUND.search(reading.left)
+    if around is not None:
+        end = _end(reading, around.start("phrase"), around.end("phrase"))
+        phrase = _phrase(reading, around.start("phrase"), end)
+        if phrase:
+            reading.blank(around.start(), end)
+            return phrase
     found = _INTRODUCES.search(reading.left)
     if found is None or _EITHER.search(reading.left, 0, found.end()):
         return ""
     phrase = _phrase(reading, found.start("phrase"), found.end("phrase"))
+    phrase = _CHANGED.sub("", _WONDERS.sub("", phrase.lower())).strip() if _WONDERS.search(phrase.lower()) else phrase
     if phrase:
         reading.blank(*found.span())
     return phrase
@@ -164,7 +185,8 @@ def _loose_sides(reading: Reading) -> Sides | None:
 
 
 _LINKS = re.compile(
-    r"\b(?:or|and|vs\.?|versus|than|compare[ds]?|comparing|against|rather|was|were|is|with|to that|differ\w*)\b(?!\s+(?:the|my|i|a)\b)"
+    r"\b(?:or|and|vs\.?|versus|than|compare[ds]?|comparing|against|rather|was|were|is|with|to that"
+    r"|differ\w*)\b(?!\s+(?:the|my|i|a)\b)"
 )
 
 

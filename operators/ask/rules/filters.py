@@ -139,15 +139,18 @@ def _phrase_end(reading: Reading, start: int) -> int:
 
 # --- numbers --------------------------------------------------------------------------------------------------------
 
-_NUMBER = r"(?P<{0}>(?:[$\u20ac\u00a3]\s?|rm\s?|[a-z]{{3}}\s)?\d[\d,]*(?:\.\d+)?(?:\s?k\b)?)"
+_NUMBER = (
+    r"(?P<{0}>(?:[$\u20ac\u00a3]\s?|rm\s?|(?:usd|eur|gbp|myr|sgd|chf|inr|aud|cad|jpy)\s)?\d[\d,]*(?:\.\d+)?(?:\s?k\b)?)"
+)
 _NOUN = (
-    r"(?:\s*-?\s*(?P<noun>(?!(?:or|and|in|on|at|a|i|did|was|for|the|days?|nights?|times?)\b)"
+    r"(?:\s*-?\s*(?P<noun>(?!(?:or|and|in|on|at|a|i|did|was|for|the|days?|nights?|times?|count|total|per|by|is|were|that)\b)"
     r"[a-z%][\w/%]*(?:\s+of\s+[a-z]+)?))?"
 )
 _ABOVE = (
     r"(?:more than|greater than|higher than|longer than|larger than|bigger than|better than|over|above"
     r"|exceed(?:ed|ing|s)?"
-    r"|surpass(?:ed|ing)?|beat|top(?:ped|ping)?(?=\s+\d[\d,]{2})|crack(?:ed|ing)?|clear(?:ed|ing)?|in excess of|north of|upwards of|beyond|past|br(?:oke|eak|eaking|oken)|breach(?:ed)?|cross(?:ed|ing)?|>)"
+    r"|surpass(?:ed|ing)?|beat|top(?:ped|ping)?(?=\s+\d[\d,]{2})|crack(?:ed|ing)?|clear(?:ed|ing)?|in excess of|north "
+    r"of|upwards of|beyond|past|br(?:oke|eak|eaking|oken)|breach(?:ed)?|cross(?:ed|ing)?|>)"
 )
 _BELOW = r"(?:less than|fewer than|lower than|shorter than|smaller than|cheaper than|under|below|beneath|short of|<)"
 _FROM = r"(?:at least|no less than|no fewer than|not less than|a minimum of|minimum|>=|\u2265|reach(?:ed|ing)?|hit(?:ting)?)"
@@ -167,6 +170,10 @@ _BOUNDS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("<", re.compile(rf"(?<![\w]){_BELOW}\s+(?:the\s+|a\s+)?{_NUMBER.format('value')}{_NOUN}")),
     ("=", re.compile(rf"\bexactly\s+{_NUMBER.format('value')}{_NOUN}")),
 )
+_MARK = re.compile(
+    rf"{_NUMBER.format('value')}[\s-]*(?P<noun>[a-z]+)[\s-]*(?:threshold|mark|barrier|line|limit|goal|target|level)\b"
+)
+_REACHED = re.compile(r"\b(?:reach(?:ed|ing)?|hit(?:ting)?|met|meet(?:ing)?|made|at least)\b")
 _PLUS = re.compile(r"(?<![\w.,])(?P<value>\d[\d,]*(?:\.\d+)?(?:\s?k)?)(?:\s?\+|[\s-]plus\b)(?:[\s-]*(?P<noun>[a-z][\w]*))?")
 
 
@@ -187,6 +194,9 @@ def take_bounds(reading: Reading) -> list[Bound]:
     while between := reading.take(_BETWEEN):
         noun = between["noun"] or between["unit"]
         found.append(Bound("between", (_plain(between["low"]), _plain(between["high"])), noun, between.start()))
+    while mark := reading.take(_MARK):
+        op = ">=" if reading.has(_REACHED) else ">"
+        found.append(Bound(op, (_plain(mark["value"]),), mark["noun"], mark.start()))
     while plus := reading.take(_PLUS):
         found.append(Bound(">=", (_plain(plus["value"]),), plus["noun"], plus.start()))
     for op, pattern in _BOUNDS:

@@ -24,7 +24,21 @@ _SAID_OTHERWISE: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"\bfollowing\b(?! (?:days?|weeks?|nights?|months?|questions?|dates?|are|is|was|were)\b)(?=\s\w)", "after"),
         (r"\bpost\b(?=\s\w)", "after"),
         (r"\bpre\b(?=\s\w)", "before"),
-        (r"\bfrom the (?:day|night|morning) after\b", "after"),
+        (r"(?<![\d.,])(\d{1,3}) (\d{3})\b(?!\s?\d)", r"\1\2"),
+        (
+            r"\b(?:starting|beginning|commencing) (?:on|from|with|at) (.{4,30}?),?(?: and|,)? (?:ending|finishing"
+            r"|stopping) (?:on|with|at) ",
+            r"from \1 to ",
+        ),
+        (r"\bup to and including\b", "to"),
+        (r"\b(?:until|to|till|up to) the end of (?=\w+ \d{1,2}\b|\d{1,2}(?:st|nd|rd|th)? \w+)", "to "),
+        (r",? (?:with )?(?:the )?(?:first and last|both)(?: days?)? (?:counted|included|inclusive)\b", ""),
+        (
+            r"\b(?:during|in|over|for) the (?:period|time|days|stretch|span) (?=(?:from |between )?(?:\d|[a-z]{3,9} \d))",
+            "from ",
+        ),
+        (r"\bfrom from\b", "from"),
+        (r"\bfrom the (?:day|night|morning) (?:after|following)\b", "after"),
         (r"\b(?:any )?later than\b(?= (?:the|my|I|when|our|we)\b)", "after"),
         (r"\b(?:that |which )?(?:follow(?:ed|ing)|came after|come after)\b(?= (?:my|the|I|when|our|we|that)\b)", "after"),
         (r"\b(?:that |which )?(?:preceded|came before|come before)\b(?= (?:my|the|I|when|our|we|that)\b)", "before"),
@@ -41,7 +55,7 @@ _SAID_OTHERWISE: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"\bmin\.?(?=\W|$)(?!s)", "minimum"),
     )
 )
-_BEFORE_AFTER = re.compile(r"\b(pre|post)-(?=[a-z])", re.IGNORECASE)
+_BEFORE_AFTER = re.compile(r"\b(pre|post)-([a-z][\w-]*)", re.IGNORECASE)
 
 
 _SMALL = {
@@ -79,13 +93,18 @@ def _spelled(text: str) -> str:
     return _COUNTED.sub(lambda found: f"{_SMALL[found['n'].lower()]} ", text)
 
 
+def _around(found: re.Match[str]) -> str:
+    """``post-surgery`` as a phrase of its own."""
+    return f"{'before' if found[1].lower() == 'pre' else 'after'} {found[2].replace('-', ' ')},"
+
+
 class Reading:
     """``text``: the question, on one line, its signs made plain. ``left``: the same in lower case, where what was taken is
     blanks; the two have the same length."""
 
     def __init__(self, question: str) -> None:
         text = _spelled(" ".join(unicodedata.normalize("NFKC", question).split()))
-        text = _BEFORE_AFTER.sub(lambda found: "before " if found[1].lower() == "pre" else "after ", text)
+        text = _BEFORE_AFTER.sub(_around, text)
         for pattern, said in _SAID_OTHERWISE:
             text = pattern.sub(said, text)
         self.text = text

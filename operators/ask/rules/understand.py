@@ -146,9 +146,14 @@ def _periods(reading: Reading, question: Question, context: Context) -> list[Per
     days = [day for table in context.tables for day in (table.first_day, table.last_day) if day is not None]
     known = (min(days), max(days)) if days else None
     found = periods(reading.left, question.today, known=known)
+    told = [each for each in found if reading.left[each.start : each.end].strip(" ,.") not in _NO_PERIODS]
     for each in found:
         reading.blank(each.start, each.end)
-    return found
+    return told
+
+
+_NO_PERIODS = frozenset(("tonight", "now", "this evening"))
+"""What says when it is asked, not of when."""
 
 
 # --- which column -----------------------------------------------------------------------------------------------------
@@ -221,7 +226,7 @@ def _frame(parts: _Parts, asked: cues.Asked, target: Target, meaning: Meaning) -
         adds=target.adds,
         notes=notes,
     )
-    special = _at_extreme(frame, meaning) or _compared(parts, asked, frame)
+    special = _at_extreme(frame, asked, meaning) or _compared(parts, asked, frame)
     if special is not None:
         return special
     return _single(parts, asked, frame)
@@ -279,7 +284,7 @@ def _is_money(frame: Frame) -> bool:
     return any(each.kind == "money" for each in frame.table.columns if each.name == frame.column)
 
 
-def _at_extreme(frame: Frame, meaning: Meaning) -> Frame | None:
+def _at_extreme(frame: Frame, asked: cues.Asked, meaning: Meaning) -> Frame | None:
     """``how long did I sleep on the day I walked the most``: the value told by the record that is the extreme of another."""
     if frame.event is None or frame.event.relation != "on" or frame.event.length is not None:
         return None
@@ -292,7 +297,8 @@ def _at_extreme(frame: Frame, meaning: Meaning) -> Frame | None:
     operation: Operation = "max" if inner.largest else "min"
     other = found[0].column.name
     if other == frame.column:
-        return replace(frame, event=None, operation=operation, largest=inner.largest)
+        when = asked.which_day and not asked.how_much
+        return replace(frame, event=None, operation=operation, largest=inner.largest, when=when)
     return replace(frame, event=None, operation=operation, column=other, shown=frame.column, unit=frame.unit)
 
 
@@ -308,14 +314,13 @@ def _single(parts: _Parts, asked: cues.Asked, frame: Frame) -> Frame | None:
         )
     if asked.share and parts.bounds:
         return replace(frame, operation="share", counted=asked.counted or "days")
-    counts = (
-        asked.counts
-        or (asked.how_often and bool(parts.bounds))
-        or (asked.many_are and (bool(parts.bounds) or _is_money(frame)) and not asked.total)
+    divided = asked.strong_average and not parts.bounds
+    counts = (asked.counts and (asked.counted is not None or bool(parts.bounds) or _is_money(frame))) or (
+        (asked.how_often or asked.many_are) and (bool(parts.bounds) or _is_money(frame)) and not asked.total
     )
-    if counts and (not ends or parts.bounds or asked.how_often):
+    if counts and not divided and (not ends or parts.bounds or asked.how_often):
         return _counted(frame, asked, parts)
-    if ends:
+    if ends or (asked.ranked and not asked.latest):
         return _extreme(parts, asked, frame)
     if parts.bounds and asked.yes_no:
         return replace(frame, operation="exists", yes_no=True)
@@ -329,14 +334,15 @@ def _single(parts: _Parts, asked: cues.Asked, frame: Frame) -> Frame | None:
     if asked.changed_by and (frame.periods or frame.event):
         return replace(frame, operation="change")
     if asked.latest or asked.earliest:
-        if asked.average or (asked.n and asked.n > 1):
+        if asked.strong_average or (asked.n and asked.n > 1):
             return None
-        return replace(frame, operation="latest" if asked.latest else "first", when=asked.explicit_when)
+        when = asked.which_day and not asked.how_much
+        return replace(frame, operation="latest" if asked.latest else "first", when=when)
     if asked.group:
         return _grouped(frame, asked)
     if asked.median:
         return replace(frame, operation="median")
-    if asked.average:
+    if asked.strong_average or (asked.average and not asked.total):
         return replace(frame, operation="avg")
     if asked.total:
         return replace(frame, operation="sum")
@@ -345,14 +351,14 @@ def _single(parts: _Parts, asked: cues.Asked, frame: Frame) -> Frame | None:
 
 def _plainly(parts: _Parts, asked: cues.Asked, frame: Frame) -> Frame | None:
     """No word says how: the value of a day, else of many values their sum, or mean where they do not add up."""
-    if asked.when and not parts.bounds:
-        return None
     one_day = len(frame.periods) == 1 and frame.periods[0].first == frame.periods[0].last and frame.periods[0].first
     on_event = frame.event is not None and (
         (frame.event.relation == "on" and frame.event.length is None) or frame.event.point
     )
     if one_day or on_event:
         return replace(frame, operation="lookup")
+    if asked.when and not parts.bounds:
+        return None
     if asked.habit:
         return replace(frame, operation="avg")
     if frame.periods or frame.event or frame.where:
@@ -392,7 +398,7 @@ def _extreme(parts: _Parts, asked: cues.Asked, frame: Frame) -> Frame:
         return _picked(frame, asked, by=other)
     if other is not None:
         return replace(frame, operation="max" if asked.largest else "min", shown=other)
-    if n > 1 or asked.ranked:
+    if n > 1 or (asked.ranked and not asked.one):
         return replace(
             frame, operation="rank", n=max(n, asked.n or 3), when=asked.when or not asked.records, largest=asked.largest
         )
