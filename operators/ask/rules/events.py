@@ -18,8 +18,10 @@ _COUNTS = {
 _DAYS = {"day": 1, "night": 1, "week": 7, "fortnight": 14, "month": 30, "year": 365}
 
 _JOINED = r"(?:or|and|vs\.?|versus|than|compared (?:to|with)|against|rather than|/)"
-_THE_DAY = r"(?:(?:that|the|this)? ?(?:very )?(?:day|date|night|time|moment|point|event|one)"
+_THE_DAY = (
+    r"(?:(?:that|the|this)? ?(?:very )?(?:day|date|night|time|moment|point|event|one)"
     r" (?:that |when |of |on which |where )?)?"
+)
 _LONG = (
     r"(?:(?:the |in the |during the )?(?:(?P<n>\d{1,3}|one|two|three|four|five|six|seven|eight|nine|ten) )?"
     r"(?<!per )(?<!a )(?P<unit>weeks?|fortnights?|months?|years?|days) )?"
