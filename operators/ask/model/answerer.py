@@ -104,10 +104,8 @@ class ModelAnswerer:
             return told, None
         number = self._number(told)
         said = list(figures.told_in(told.text, self._read))
-        right = (number is None or figures.agrees(number, possible)) and (
-            not said or any(figures.agrees(each, possible) for each in said)
-        )
         one = figures.computed(outcomes, self._read)
+        right = (number is None or figures.agrees(number, possible)) and _says(said, number, one, possible)
         if one is None or (number is None and right):
             return told, None if right else _UNCHECKED
         computation = outcomes[0]
@@ -122,6 +120,16 @@ class ModelAnswerer:
         if told.value is None or told.value.kind != "number":
             return None
         return figures.figure(float(told.value.value), told.value.unit, self._read)
+
+
+def _says(
+    said: Sequence[figures.Figure], number: figures.Figure | None, one: figures.Figure | None, possible: list[figures.Figure]
+) -> bool:
+    """Whether the numbers of a text are what was computed: of the one that there is, those of its unit, else any of them."""
+    if one is not None and number is not None and figures.agrees(number, [one]):
+        return not said or any(figures.agrees(each, [one]) for each in said)
+    alike = [each for each in said if one is not None and each.unit is not None and each.unit == one.unit]
+    return not said or any(figures.agrees(each, possible) for each in alike or said)
 
 
 def _asked(question: Question, evidence: Evidence) -> str:

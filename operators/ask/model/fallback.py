@@ -48,7 +48,7 @@ def ask_model(
     tools search with. PlanError where no plan can be made.
     """
     meter = anchors.meter
-    planner = ModelPlanner(model.chat, meter) if model.plans else rules[0]
+    planner = ModelPlanner(model.chat, meter, limits.steps) if model.plans else rules[0]
     answerer = ModelAnswerer(model.chat, read, meter) if model.answers else rules[1]
     try:
         answer = answerer.answer(question, execute(question, context, planner, tools, limits))

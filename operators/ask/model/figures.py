@@ -13,11 +13,19 @@ from operators.ask.rules.meaning import Quantity
 Read = Callable[[str], Quantity | None]
 
 _NUMBER = re.compile(r"(?<![\w.,])-?\d[\d,]*(?:\.\d+)?")
-_DAY = re.compile(r"\b\d{4}-\d\d(?:-\d\d)?\b|\b\d\d?:\d\d\b")
+_MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
+_NTH = r"\d\d?(?:st|nd|rd|th)?"
+_DAY = re.compile(
+    rf"\b\d{{4}}-\d\d(?:-\d\d)?\b|\b\d\d?:\d\d\b|\b{_NTH}(?: of)? {_MONTH}(?:,? \d{{4}})?\b"
+    rf"|\b{_MONTH} {_NTH}(?:,? \d{{4}})?\b|\b{_MONTH} \d{{4}}\b",
+    re.IGNORECASE,
+)
 _WORDS = 4
 _MINUTE = 60
-_ROUNDED = 0.01
-"""Share of a value by which one that is told in other words may differ: "about 7 hours" is not wrong of 7 h 2 min."""
+_ROUNDED = 0.005
+"""Share of a value by which one that is told in other words may differ: "7.1 hours" is not wrong of 7 h 5 min.
+
+Counts do not differ at all."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +51,7 @@ def computed(outcomes: Sequence[Outcome], read: Read) -> Figure | None:
 
 def derivable(outcomes: Sequence[Outcome], read: Read) -> list[Figure]:
     """All numbers that may be told of what tools computed: their values, how many there are, and of each two of a kind the
-    difference, sum, ratio and percentage."""
+    difference, sum, ratio and percentage. None where no value is a number."""
     values: list[Figure] = []
     counts: list[Figure] = []
     for outcome in outcomes:
@@ -56,15 +64,12 @@ def derivable(outcomes: Sequence[Outcome], read: Read) -> list[Figure]:
             if groups:
                 counts.append(Figure(sum(g.number for g in groups) / len(groups), groups[0].unit))
     pairs = [pair for one, two in permutations(values[:40], 2) if one.unit == two.unit for pair in _of_pair(one, two)]
-    return [*values, *counts, *pairs]
+    return [*values, *counts, *pairs] if values else []
 
 
 def agrees(told: Figure, figures: Sequence[Figure]) -> bool:
     """Whether a number is one of others, but for rounding; one without a unit may be in any."""
-    return any(
-        _near(told.number, each.number) and (told.unit == each.unit or told.unit is None or each.unit is None)
-        for each in figures
-    )
+    return any(_near(told, each) and (told.unit == each.unit or told.unit is None or each.unit is None) for each in figures)
 
 
 def told_in(text: str, read: Read) -> Iterator[Figure]:
@@ -120,5 +125,8 @@ def _of_pair(one: Figure, two: Figure) -> list[Figure]:
     return made
 
 
-def _near(told: float, value: float) -> bool:
-    return abs(told - value) <= max(_ROUNDED * abs(value), 0.005)
+def _near(told: Figure, figure: Figure) -> bool:
+    value = figure.number
+    if figure.unit is None and value.is_integer():
+        return told.number == value
+    return abs(told.number - value) <= max(_ROUNDED * abs(value), 0.005)

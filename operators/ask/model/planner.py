@@ -22,21 +22,21 @@ _CONTEXT, _RESULTS = 24_000, 12_000
 class ModelPlanner:
     """``ask.steps.Planner`` by a model. Errors of the model (ModelError) are raised: see ``fallback``.
 
-    ``meter`` counts its tokens.
+    ``meter`` counts its tokens; ``steps``: most of a plan.
     """
 
     name = "model"
 
-    def __init__(self, chat: Chat, meter: Meter | None = None) -> None:
-        self._chat = chat
+    def __init__(self, chat: Chat, meter: Meter | None = None, steps: int = MOST_STEPS) -> None:
+        self._chat, self._steps = chat, steps
         self.meter = meter or Meter()
 
     def plan(self, question: Question, context: Context) -> Plan:
-        """At most three goals, each with one of the context's tools. PlanError where there is no tool; ModelError."""
+        """At most ``steps`` goals, each with one of the context's tools. PlanError where there is no tool; ModelError."""
         tools = _known(context)
         if not tools:
             raise PlanError("no tool may be used: see the settings asking.analytic and asking.retrieval")
-        schema = plan_schema(tools, MOST_STEPS)
+        schema = plan_schema(tools, self._steps)
 
         def read(data: Mapping[str, Any]) -> Plan:
             check(schema, data)
@@ -45,6 +45,7 @@ class ModelPlanner:
         user = "\n\n".join(
             [
                 prompts.day_line(question),
+                f"Most steps: {self._steps}",
                 f"Tools:\n{_described(tools)}",
                 prompts.stored("tables and episodes, the best first", _shown(context)),
                 f"Question: {json.dumps(question.text, ensure_ascii=False)}",
@@ -98,7 +99,7 @@ class ModelPlanner:
             f"Plan:\n{goals}",
             f"Your step: {at + 1}. {step.goal}\nTool {step.tool}: {prompts.TOOLS[step.tool]}. Examples:\n{examples}",
             prompts.stored("tables and episodes, the best first", _shown(context)),
-            prompts.stored("what the steps before found", found if taken else "nothing yet: this is the first"),
+            prompts.stored("what the steps before found", found if taken else "nothing"),
         ]
         if error is not None:
             told = json.dumps(error[:_RESULTS], ensure_ascii=False)

@@ -45,9 +45,9 @@ must hold. "After the day X" begins on the next day: day > X; "before the day X"
 PLAN = f"""\
 You plan how a question about one person's memory is answered. Memory has tables (records with typed columns) and
 conversations. You are shown those that fit the question best, and the tools there are.
-Write at most three steps, in the order in which they are to be taken. Each has a goal - what is to be found out, in a few
-words, with no arguments - and the one tool that finds it out. A later step may use what an earlier one found: locate an
-event first where a period hangs on it. Numbers over many records are computed, never read out of conversations. What no
+Write steps in the order in which they are to be taken, as few as will do. Each has a goal - what is to be found out, in a
+few words, with no arguments - and the one tool that finds it out. A later step may use what an earlier one found: locate
+an event first where a period hangs on it. Numbers over many records are computed, never read out of conversations. What no
 table holds is looked for in the conversations. One step is enough for most questions.
 {_DATA_RULE}"""
 

@@ -233,6 +233,7 @@ EXACT = AnswerValue("number", 25_500.0, "s")
         ("About 7.1 hours.", 7.08, "h"),
         ("7 hours and 5 minutes", None, None),
         ("425 minutes a night, over 3 nights", 425, "min"),
+        ("In the 3 nights since 4 March 2026 you slept 7 h 5 min", 7.0833, "h"),
     ],
 )
 def test_a_number_told_as_it_was_computed_stays_and_its_value_is_the_tools(
@@ -249,6 +250,8 @@ def test_a_number_told_as_it_was_computed_stays_and_its_value_is_the_tools(
         ("You slept 6 h 30 min.", 6.5, "h"),
         ("You slept 6 h 30 min.", 25_500, "s"),
         ("7 h 5 min", 9, "h"),
+        ("9 hours over 3 nights", 25_500, "s"),
+        ("9 hours over 3 nights", None, None),
         ("8 hours", None, None),
     ],
 )
@@ -258,6 +261,22 @@ def test_a_number_that_contradicts_the_one_computed_gives_way_to_it(
     found = of_average(server, answered(text, ["T1"], kind="number", number=number, unit=unit))
     assert (found.text, found.value) == ("7 h 5 min", EXACT)
     assert "told is the one that was computed" in found.trace.notes[0]
+
+
+@pytest.mark.parametrize(("told", "stays"), [("200 days", True), ("201 days", False)])
+def test_a_count_is_exact(server: Server, told: str, stays: bool) -> None:
+    counted = average(200.0, operation="count", column=None, unit=None)
+    found = answer(server, (taken("compute", counted),), "how many days?", answered(told, ["T1"]))
+    assert (found.text == told) is stays
+    assert found.text.startswith("20")
+
+
+@pytest.mark.parametrize("text", ["It was on 4 March 2026.", "May 5, 2026", "2026-03-04, at 10:30"])
+def test_a_day_is_no_number(server: Server, text: str) -> None:
+    last = average(value=None, operation="max")
+    for steps in ((taken("compute", last),), (taken("compute", average()),)):
+        found = answer(server, steps, "when?", answered(text, ["T1"]))
+        assert (found.text, found.trace.notes) == (text, ())
 
 
 def test_what_is_uncited_is_held_against_all_that_there_is(server: Server) -> None:

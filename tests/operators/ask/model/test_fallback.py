@@ -24,8 +24,9 @@ from scripted import (
 from operators.ask.context import Context
 from operators.ask.model.anchors import ModelAnchors
 from operators.ask.model.fallback import Model, ask_model
+from operators.ask.outcomes import Outcome
 from operators.ask.question import Question
-from operators.ask.steps import Answer, AnswerValue, Plan, Step, Taken, Trace
+from operators.ask.steps import Answer, AnswerValue, Plan, Step, Taken, ToolName, Trace
 from operators.ask.values import Limits
 from operators.memory.known import read_quantity
 
@@ -101,6 +102,37 @@ def test_a_model_that_hangs_is_waited_for_once(server: Server) -> None:
     found = ask(server, timeout_s=0.5)
     assert found.text == "by rules" and "did not answer within 0.5 s" in found.trace.notes[0]
     assert len(server.bodies) == 1
+
+
+def test_what_rules_search_for_is_not_worded_by_a_model_that_failed(server: Server) -> None:
+    server.replies = [fails(500)]
+    anchors = ModelAnchors(server.chat())
+
+    class Searching(FakeTools):
+        def run(self, tool: ToolName, arguments: Mapping[str, Any], units: int) -> tuple[Outcome, int]:
+            assert anchors.caption("which photo?") is None
+            return super().run(tool, arguments, units)
+
+    tools = Searching({"compute": average()})
+    rules = (Rules(), Rules())
+    ask_model(Model(server.chat()), question("sleep?"), CONTEXT, tools, Limits(), rules, read_quantity, anchors)
+    assert len(tools.calls) == 1 and len(server.bodies) == 2  # the plan, tried twice
+
+
+def test_where_only_the_words_of_a_search_fail_the_answer_says_so(server: Server) -> None:
+    server.replies = [*GOOD[:2], fails(401), GOOD[2]]
+    anchors = ModelAnchors(server.chat())
+
+    class Searching(FakeTools):
+        def run(self, tool: ToolName, arguments: Mapping[str, Any], units: int) -> tuple[Outcome, int]:
+            assert anchors.caption("which photo?") is None
+            return super().run(tool, arguments, units)
+
+    tools, rules = Searching({"compute": average()}), (Rules(), Rules())
+    model = Model(server.chat())
+    found = ask_model(model, question("sleep?"), CONTEXT, tools, Limits(), rules, read_quantity, anchors)
+    assert (found.text, found.trace.planner) == ("7 h 5 min", "model")
+    assert found.trace.notes[0].startswith("searched with the question's own words alone: ")
 
 
 def test_the_next_question_is_the_models_again(server: Server) -> None:

@@ -58,7 +58,10 @@ def test_a_later_step_sees_what_an_earlier_one_found(server: Server) -> None:
     tools = FakeTools({"event_locate": located(), "compute": average()})
     run(server, tools)
     assert [tool for tool, _ in tools.calls] == ["event_locate", "compute"]
-    assert "nothing yet" in server.prompts()[1] and "2026-03-04" not in server.prompts()[1].split("Plan:")[0]
+    assert (
+        "steps before found\nnothing\nEND" in server.prompts()[1]
+        and "2026-03-04" not in server.prompts()[1].split("Plan:")[0]
+    )
     assert '"first_day": "2026-03-04"' in server.prompts()[2]
 
 
@@ -111,6 +114,12 @@ def test_arguments_of_another_table_are_never_called(server: Server) -> None:
     tools = FakeTools({"compute": average()})
     run(server, tools)
     assert tools.calls == [("compute", COMPUTE)]
+
+
+def test_a_plan_has_no_more_steps_than_may_be_taken(server: Server) -> None:
+    server.replies = [says(TWO), says(PLAN)]
+    assert len(ModelPlanner(server.chat(), steps=1).plan(question("sleep?"), CONTEXT).steps) == 1
+    assert "at most 1 items" in server.bodies[1]["messages"][3]["content"]
 
 
 def test_where_a_step_finds_nothing_its_goal_is_looked_for_in_rounds_once(server: Server) -> None:
