@@ -22,7 +22,7 @@ _DAY = re.compile(
 )
 _WORDS = 4
 _MINUTE = 60
-_ROUNDED = 0.005
+_ROUNDED = 0.01
 """Share of a value by which one that is told in other words may differ: "7.1 hours" is not wrong of 7 h 5 min.
 
 Counts do not differ at all."""
