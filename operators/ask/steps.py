@@ -29,7 +29,7 @@ class Form:
     """What the answer is to look like. ``options``: of a choice, first side first. ``column``: whose values are told.
 
     ``largest``: which end is picked, of groups or sides. ``mean``: whether groups are averaged. ``unit``: what a count is of
-    (``days``).
+    (``days``). ``place``: which of the records from the end.
     """
 
     kind: FormKind = "auto"
@@ -38,6 +38,7 @@ class Form:
     largest: bool = True
     mean: bool = False
     unit: str | None = None
+    place: int = 1
 
 
 @dataclass(frozen=True)

@@ -42,6 +42,8 @@ class RulesAnswerer:
         on_tables = [each for each in trace.taken if each.step.tool not in ("semantic_match", "event_locate")]
         if on_tables:
             return self._of_tables(trace, on_tables)
+        if not trace.plan.steps and trace.notes:
+            return _unknown(trace, trace.notes[0], ())
         return self._of_rounds(question, trace)
 
     # --- tables ---
@@ -50,7 +52,7 @@ class RulesAnswerer:
         form, last = trace.plan.form, taken[-1]
         events = _event_citations(trace)
         if last.outcome is None:
-            return _unknown(trace, last.error or "the tables could not be asked", events)
+            return _unknown(trace, _in_words(last.error or "the tables could not be asked"), events)
         if form.kind in ("change", "share", "yes-no") and len(taken) == 2 and not isinstance(last.outcome, Comparison):
             made = self._of_two(form, taken)
         elif len(taken) > 1 and form.kind == "number" and all(isinstance(e.outcome, Computation) for e in taken):
@@ -167,7 +169,9 @@ class RulesAnswerer:
                 f"{_day(r.day)}: {self._cells(r, form)}" if self._cells(r, form) else _day(r.day) for r in records
             )
             return told + ".", AnswerValue("dates", [day.isoformat() for day in days]), found.citations()
-        best = records[0]
+        if len(records) < form.place:
+            return None
+        best = records[form.place - 1]
         if form.kind == "date":
             day = best.day
             if day is None:
@@ -183,7 +187,8 @@ class RulesAnswerer:
             )
             return f"{cell.raw or cell.value} ({others}, {_day(best.day)}).", AnswerValue("text", cell.raw), best.citations()
         if form.kind == "number" and form.column is not None:
-            return self._one(form, form.column, found, looked_up)
+            kept = found if looked_up else replace(found, records=(best,))
+            return self._one(form, form.column, kept, looked_up)
         told = "; ".join(f"{_day(r.day)}: {self._cells(r, form)}" for r in records[:20])
         rows = [record.to_dict() for record in records]
         return told + ".", AnswerValue("groups", rows), found.citations()
@@ -278,6 +283,13 @@ class _Bases:
     def get(self, unit: str) -> str | None:
         found = self._meaning.unit(unit) if unit else None
         return None if found is None else found.unit
+
+
+def _in_words(error: str) -> str:
+    """A tool's error for who asks: no arguments are named."""
+    if "not reckoned as one" in error:
+        return "the amounts are of several currencies, which are not compared or added; ask for one, for example in EUR"
+    return error
 
 
 def _counts(found: Computation) -> bool:

@@ -91,9 +91,26 @@ def _score(words: Sequence[str], table: ShownTable, column: ShownColumn, meaning
             score = max(score, hits[0]) + 0.15 * min(len(hits) - 1, 2)
     if column.unit is not None and any(_of_unit(word, column, meaning) for word in dict.fromkeys(words)):
         score += 0.3
+    done, told = _ACTIVITIES.keys() & set(stems(column.name.replace("_", " "))), _ACTIVITIES.keys() & said
+    if done and told and not {_ACTIVITIES[word] for word in done} & {_ACTIVITIES[word] for word in told}:
+        return 0.0  # how far one ran says nothing of cycling
     if any(word in said for word in stems(table.name.replace("_", " "))):
         score += 0.2
     return score
+
+
+_ACTIVITIES = {
+    stem(word): name
+    for name, words in {
+        "run": "run ran running jog jogged jogging",
+        "cycle": "cycle cycled cycling bike biked biking ride rides rode riding",
+        "swim": "swim swam swimming swims",
+        "hike": "hike hiked hiking hikes",
+        "row": "row rowed rowing",
+        "drive": "drive drove driving",
+    }.items()
+    for word in words.split()
+}
 
 
 def _named(said: set[str], name: str) -> float:

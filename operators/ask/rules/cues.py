@@ -31,7 +31,8 @@ _COUNT = rf"(?:\d{{1,4}}|{'|'.join(_WORDS)})"
 _THINGS = (
     r"(?:days?|dates?|nights?|times?|occasions?|receipts?|bills?|purchases?|visits?|entries|entry|records?"
     r"|logs?|workouts?|sessions?"
-    r"|trips?|transactions?|orders?|invoices?|mornings?|evenings?|weeks?|months?)"
+    r"|trips?|rides?|runs|walks|swims?|hikes?|lessons?|meals?|transactions?|orders?|invoices?|mornings?|evenings?"
+    r"|weeks?|months?)"
 )
 
 
@@ -85,7 +86,19 @@ _ONE = _of(
     r"\b(?:which|what) (?:\w+ )?(?:date|day|night)\b(?! (?:and|or))|\bfirst one\b|\blast one\b|\bthe (?:amount|total"
     r"|value) on\b"
 )
-_MEDALS = _of(r"\bfirst,? second,?(?: and)? third\b|\bgold,? silver,?(?: and)? bronze\b|\bpodium\b")
+_WHAT_BOUGHT = _of(
+    r"\bwhat (?:did|have|was) (?:i|we|it) (?:last |first |that i )?(?:buy|bought|order(?:ed)?|purchased?|eat|eaten|get)\b"
+)
+_NTH = _of(
+    r"\b(?P<nth>second|third|fourth|fifth|2nd|3rd|4th|5th)[ -](?:most|highest|largest|biggest|greatest|longest|best"
+    r"|least|lowest"
+    r"|fewest|smallest|shortest|worst|cheapest|priciest)\b"
+)
+_PLACES = {"second": 2, "2nd": 2, "third": 3, "3rd": 3, "fourth": 4, "4th": 4, "fifth": 5, "5th": 5}
+_MEDALS = _of(
+    r"\b(?:most|first)\b.*\bsecond\b.*\bthird\b|\bfirst,? second,?(?: and)? third\b|\bgold,? silver,?(?: and)? bronze\b"
+    r"|\bpodium\b"
+)
 _N = _of(
     r"\b(?:top|best|first|bottom|worst|which|what|the|my|list|name|show|give me"
     rf"|only)\s+(?P<a>{_COUNT})\b(?!\s*(?:%|k\b|h\b|hours|km|am|pm|minutes|min\b|steps|kcal|calories))"
@@ -99,7 +112,8 @@ _N = _of(
 _HOW_MANY = _of(
     rf"\b(?:how many|number of|count of|count (?:up )?(?:the|my|all)?|tally (?:of|up)?|total number of"
     rf"|no\. of|# ?of|amount of(?= (?:days|nights|times)))\s*(?:of )?"
-    rf"(?:the |my |all |different |distinct |separate |individual |unique |such |of )*(?P<thing>{_THINGS})\b"
+    rf"(?:the |my |all |different |distinct |separate |individual |unique |such |of |bike |long |short "
+    rf")*(?P<thing>{_THINGS})\b"
 )
 _HOW_MANY_OF = _of(r"\bhow many (?:different |distinct |unique |separate )?(?P<thing>[a-z]+)\b")
 _BARE_COUNT = _of(
@@ -123,7 +137,8 @@ _WHICH_DAY = _of(
     r"|\b(?:dated|was|is) (?:which|what)\b|\bits date\b"
 )
 _EXPLICIT_WHEN = _of(
-    r"\b(?:on (?:which|what)|dated|(?:which|what) of (?:my|the|all)(?: \w+)* (?:days|dates|nights)|was which|is which)\b|"
+    r"\b(?:on (?:which|what)|(?:name|find|identify|give me|tell me|show me) the (?:\w+ )?day|dated|(?:which|what) of "
+    r"(?:my|the|all)(?: \w+)* (?:days|dates|nights)|was which|is which)\b|"
     r"\bwhen\b(?! (?:i|we|my|the)\b)|\b(?:which|what|whichever|name the|on what|on which|find the|exact"
     r"|identify the|pinpoint the|the)"
     r"\s+(?:\w+\s+)?(?:calendar )?(?:date|dates)\b|\b(?:which|what) (?:\w+ )?(?:day|days|night|nights)\b|\bdate\b"
@@ -316,6 +331,8 @@ class Asked:
     which_day: bool
     strong_average: bool
     one: bool
+    what_bought: bool
+    nth: int | None
     many_are: bool
     in_a_day: bool
     latest: bool
@@ -432,9 +449,13 @@ def read(reading: Reading) -> Asked:
         largest=(ends is None or ends["high"] is not None)
         and (high is None or bool(high["high"] or high["most"]))
         and (ends is not None or _ASCENDING.search(without) is None),
-        ranked=_RANKED.search(without) is not None or first_to is not None,
+        ranked=_RANKED.search(without) is not None or first_to is not None or _MEDALS.search(without) is not None,
         when=when,
         explicit_when=explicit,
+        nth=_PLACES[nth["nth"]]
+        if (nth := _NTH.search(without)) is not None and _MEDALS.search(without) is None and _RANKED.search(without) is None
+        else None,
+        what_bought=_WHAT_BOUGHT.search(without) is not None,
         one=_ONE.search(without) is not None,
         which_day=_WHICH_DAY.search(without) is not None,
         strong_average=_STRONG_AVERAGE.search(without) is not None,

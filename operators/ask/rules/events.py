@@ -26,8 +26,9 @@ _LONG = (
     r"(?:(?:the |in the |during the )?(?:(?P<n>\d{1,3}|one|two|three|four|five|six|seven|eight|nine|ten) )?"
     r"(?<!per )(?<!a )(?P<unit>weeks?|fortnights?|months?|years?|days) )?"
 )
+_LINK = r"(?:was it |is it |rather |the (?:time|days?|period|weeks?|months?) )?"
 _BOTH = re.compile(
-    rf"{_LONG}\b(?P<a>before|after)\b[\s,]*{_JOINED}\s*(?:was it |is it |rather )?(?P<b>before|after)\b"
+    rf"{_LONG}\b(?P<a>before|after)\b[\s,]*{_JOINED}\s*{_LINK}(?P<b>before|after)\b"
     rf"\s*{_THE_DAY}(?P<phrase>\S.*)"
 )
 _SPLIT = re.compile(
@@ -47,12 +48,18 @@ _ON = re.compile(
     r"|the (?:day|night) (?:that |when |of )?"
     r"(?=i\b|we\b|my\b)|(?:during|while)\s+(?=i\b|my\b|we\b|the\b))(?P<phrase>\S.*)"
 )
+_DAY_OF = re.compile(
+    r"\bon (?:my|the) (?!(?:newest|recent|closing|ending|current|earliest|final|greatest|biggest|largest|smallest"
+    r"|actual|exact|particular|best|worst|last|first|latest|most|least|very|same|final|shortest|longest|busiest|single"
+    r"|logged|next|given"
+    r"|other|previous|following|top|record|highest|lowest)\b)(?P<phrase>[a-z][\w']*(?: [\w']+)?) day\b"
+)
 _CUT = re.compile(
     r"[,;?!:]|\.(?=\s|$)|\b(?:what|how|which|please|tell me|give me|show me|in total|in all|on average"
     r"|overall|altogether|combined"
     r"|averaged?|in (?:hours?|minutes?|mins?|km|miles?|met(?:er|re)s|hrs)|per (?:day|night|week|month)"
     r"|(?:a|each|every) (?:day|night|week)"
-    r"|(?:did|do|was|were|is|are|had|have) (?:i|my|we|it|there)\b|average|total|compared"
+    r"|(?:did|do|was|were|is|are) (?:i|my|we|it|there)|(?:had|have) (?:i|we)|average|total|compared"
     r"|that (?:i|my)|as (?:the|a)|(?:to|until|till|up to) (?:the (?:very )?end|now|today)|leaving out|excluding|not "
     r"counting)\b"
 )
@@ -208,7 +215,7 @@ def take_event(reading: Reading) -> Event | None:
     one = _taken(reading, _ONE)
     if one is not None:
         return Event(_relation(one[0]["rel"]), one[1])
-    on = _taken(reading, _ON)
+    on = _taken(reading, _ON) or _taken(reading, _DAY_OF)
     return None if on is None else Event("on", on[1])
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 
 from operators.ask.rules.reading import Reading
@@ -87,8 +87,10 @@ def _exact(reading: Reading, values: Sequence[str], common: frozenset[str]) -> l
     places = [at for at, each in enumerate(reading.left) if each.isalnum()]
     run = "".join(reading.left[at] for at in places)
     found: list[Named] = []
-    for value in sorted(values, key=lambda each: -len(letters(each))):
-        wanted = letters(value)
+    spelled = [(value, letters(value)) for value in values] + [(value, core) for value in values if (core := _core(value))]
+    for value, wanted in sorted(spelled, key=lambda each: -len(each[1])):
+        if any(value in each.values for each in found):
+            continue
         if len(wanted) < 3 or wanted.isdigit() or all(word in common for word in re.findall(r"[^\W_]+", value.casefold())):
             continue
         at = run.find(wanted)
@@ -100,6 +102,14 @@ def _exact(reading: Reading, values: Sequence[str], common: frozenset[str]) -> l
         if begins and ends and not any(each.start < end and start < each.end for each in found):
             found.append(Named((value,), start, end))
     return sorted(found, key=lambda each: each.start)
+
+
+def _core(value: str) -> str | None:
+    """The letters of a name without what many names have (``SDN BHD``, ``Restaurant``), where enough are left."""
+    words = re.findall(r"[^\W_]+", value.casefold())
+    telling = [word for word in words if word not in _FILLERS]
+    core = "".join(telling)
+    return core if len(telling) > 1 and len(core) >= 8 and len(telling) < len(words) else None
 
 
 def _near(reading: Reading, values: Sequence[str], common: frozenset[str]) -> list[Named]:
@@ -186,10 +196,20 @@ class Bound:
     values: tuple[str, ...]
     noun: str | None
     start: int
+    negated: bool = False
+
+
+_NOT = re.compile(r"\b(?:not|never|didn't|don't|wasn't|weren't|no)\b(?:\s+\w+){0,3}\s*$")
 
 
 def take_bounds(reading: Reading) -> list[Bound]:
     """The bounds that a question sets, in the order found; they are taken."""
+    whole = reading.left
+    found = [replace(each, negated=_NOT.search(whole[: each.start]) is not None) for each in _bounds(reading)]
+    return [each for each in found if each.values[0]]
+
+
+def _bounds(reading: Reading) -> list[Bound]:
     found: list[Bound] = []
     while between := reading.take(_BETWEEN):
         noun = between["noun"] or between["unit"]

@@ -14,7 +14,7 @@ from operators.ask.question import Question
 from operators.ask.rules.events import Event
 from operators.ask.rules.meaning import Meaning
 from operators.ask.rules.times import Period
-from operators.ask.rules.understand import Frame, Side, understand
+from operators.ask.rules.understand import Frame, Refused, Side, understand
 from operators.ask.steps import Form, Plan, Step, Taken, ToolName
 from operators.errors import PlanError
 
@@ -42,10 +42,13 @@ class RulesPlanner:
 
     def __init__(self, meaning: Meaning) -> None:
         self._meaning = meaning
-        self._understood: tuple[Question, Context, Frame | None] | None = None
+        self._understood: tuple[Question, Context, Frame | Refused | None] | None = None
 
     def plan(self, question: Question, context: Context) -> Plan:
         """Steps over tables for what the rules understand, else a retrieval."""
+        refused = self._read(question, context)
+        if isinstance(refused, Refused):
+            return Plan((), Form("text"), (refused.why,))
         frame = self._frame(question, context)
         if frame is None:
             return _retrieval(question, context)
@@ -90,6 +93,10 @@ class RulesPlanner:
         return Step(f"rounds that tell of it instead: {taken[-1].step.goal}", "semantic_match")
 
     def _frame(self, question: Question, context: Context) -> Frame | None:
+        read = self._read(question, context)
+        return read if isinstance(read, Frame) else None
+
+    def _read(self, question: Question, context: Context) -> Frame | Refused | None:
         if self._understood is None or self._understood[:2] != (question, context):
             self._understood = (question, context, understand(question, context, self._meaning))
         return self._understood[2]
@@ -154,6 +161,7 @@ def _steps(frame: Frame) -> list[Step]:
 def _form(frame: Frame, meaning: Meaning) -> Form:
     unit = frame.unit or _default_unit(_column(frame), meaning)
     operation = frame.operation
+    told_text = any(each.name == frame.column and each.kind == "text" for each in frame.table.columns)
     if operation == "compare":
         labels = tuple(side.label for side in frame.sides)
         kind = "change" if frame.difference else "yes-no" if frame.yes_no else "choice"
@@ -181,7 +189,8 @@ def _form(frame: Frame, meaning: Meaning) -> Form:
             largest=frame.largest,
             unit=frame.unit or _default_unit(told, meaning),
         )
-    return Form("date" if frame.when else "number", column=frame.column, largest=frame.largest, unit=unit)
+    kind = "date" if frame.when else "text" if told_text else "number"
+    return Form(kind, column=frame.column, largest=frame.largest, unit=unit, place=frame.place)  # type: ignore[arg-type]
 
 
 def _column(frame: Frame) -> ShownColumn | None:
@@ -219,7 +228,7 @@ def _arguments(frame: Frame, at: int, event: tuple[date, date] | None, meaning: 
         return {
             **base,
             "column": column,
-            "n": frame.n if operation == "rank" else 1,
+            "n": frame.n if operation == "rank" else frame.place,
             "descending": largest,
             "columns": shown,
         }

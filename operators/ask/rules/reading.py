@@ -38,7 +38,7 @@ _SAID_OTHERWISE: tuple[tuple[re.Pattern[str], str], ...] = tuple(
             "from ",
         ),
         (r"\bfrom from\b", "from"),
-        (r"\bfrom the (?:day|night|morning) (?:after|following)\b", "after"),
+        (r"\b(?:from|starting|beginning)(?: from| with| on)? the (?:day|night|morning) (?:after|following)\b", "after"),
         (r"\b(?:any )?later than\b(?= (?:the|my|I|when|our|we)\b)", "after"),
         (r"\b(?:that |which )?(?:follow(?:ed|ing)|came after|come after)\b(?= (?:my|the|I|when|our|we|that)\b)", "after"),
         (r"\b(?:that |which )?(?:preceded|came before|come before)\b(?= (?:my|the|I|when|our|we|that)\b)", "before"),
@@ -60,8 +60,8 @@ _BEFORE_AFTER = re.compile(r"\b(pre|post)-([a-z][\w-]*)", re.IGNORECASE)
 
 _SMALL = {
     "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10,
-    "eleven": 11, "twelve": 12, "thirteen": 13, "fourteen": 14, "fifteen": 15, "sixteen": 16, "seventeen": 17, "eighteen": 18,
-    "nineteen": 19, "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70,
+    "eleven": 11, "twelve": 12, "thirteen": 13, "fourteen": 14, "fifteen": 15, "sixteen": 16, "seventeen": 17,
+    "eighteen": 18, "nineteen": 19, "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70,
     "eighty": 80, "ninety": 90, "a": 1,
 }  # fmt: skip
 _TENS = "twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety"
@@ -93,6 +93,11 @@ def _spelled(text: str) -> str:
     return _COUNTED.sub(lambda found: f"{_SMALL[found['n'].lower()]} ", text)
 
 
+_PARTS = re.compile(
+    r"\b(?P<h>\d{1,3})\s*(?:h|hrs?|hours?)\s*(?:and\s*)?(?P<m>\d{1,2})\s*(?:m|mins?|minutes?)\b", re.IGNORECASE
+)
+
+
 def _around(found: re.Match[str]) -> str:
     """``post-surgery`` as a phrase of its own."""
     return f"{'before' if found[1].lower() == 'pre' else 'after'} {found[2].replace('-', ' ')},"
@@ -103,7 +108,8 @@ class Reading:
     blanks; the two have the same length."""
 
     def __init__(self, question: str) -> None:
-        text = _spelled(" ".join(unicodedata.normalize("NFKC", question).split()))
+        text = _spelled(" ".join(unicodedata.normalize("NFKC", question.replace("\u00ad", "")).split()))
+        text = _PARTS.sub(lambda found: f"{60 * int(found['h']) + int(found['m'])} minutes", text)
         text = _BEFORE_AFTER.sub(_around, text)
         for pattern, said in _SAID_OTHERWISE:
             text = pattern.sub(said, text)

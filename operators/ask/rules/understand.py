@@ -17,6 +17,7 @@ from operators.ask.rules.events import Event, Sides, take_event, take_sides
 from operators.ask.rules.filters import Bound, Named, take_bounds, take_named, take_unknown_name
 from operators.ask.rules.meaning import Meaning
 from operators.ask.rules.reading import Reading
+from operators.ask.rules.refusals import refusal
 from operators.ask.rules.spelling import corrected
 from operators.ask.rules.times import Period, periods
 
@@ -42,6 +43,7 @@ class Frame:
 
     ``when``: the answer is a day. ``where``: conditions on texts and numbers. ``periods`` and ``event``: of the days that
     count. ``by``: what is grouped by; ``mean``: the groups are averaged. ``counted``: what a count is of (``days``).
+    ``place``: which of the records from the end (3: the third greatest).
     """
 
     operation: Operation
@@ -62,6 +64,7 @@ class Frame:
     yes_no: bool = False
     difference: bool = False
     adds: bool = True
+    place: int = 1
     notes: tuple[str, ...] = field(default=())
 
 
@@ -79,8 +82,23 @@ class _Parts:
     """What is named behind ``at`` or ``from`` that no record has."""
 
 
-def understand(question: Question, context: Context, meaning: Meaning) -> Frame | None:
-    """The frame of an analytic question; None where it is none, or is about nothing that the tables hold."""
+@dataclass(frozen=True)
+class Refused:
+    """An analytic question that asks for what cannot be honoured."""
+
+    why: str
+
+
+def understand(question: Question, context: Context, meaning: Meaning) -> Frame | Refused | None:
+    """The frame of an analytic question; None where it is none, or is about nothing that the tables hold.
+
+    Of several sentences the last is the question, unless it says ``it`` or ``that day`` of what was said before.
+    """
+    last = _last_sentence(question.text)
+    if last is not None:
+        frame = understand(replace(question, text=last), context, meaning)
+        if frame is not None:
+            return frame
     if not context.tables or cues.is_about_talk(question.text):
         return None
     names = {word for t in context.tables for c in t.columns for n in (c.name, *c.aliases) for word in n.split("_")}
@@ -98,9 +116,34 @@ def understand(question: Question, context: Context, meaning: Meaning) -> Frame 
     if not asked.any and not parts.bounds and not parts.periods and parts.sides is None:
         return None
     target = _target(parts, context.tables, meaning, asked)
-    if target is None:
-        return _frame_without_column(parts, context, asked)
-    return _frame(parts, asked, target, meaning)
+    frame = _frame_without_column(parts, context, asked) if target is None else _frame(parts, asked, target, meaning)
+    why = None if frame is None else refusal(reading.left)
+    return frame if why is None else Refused(why)
+
+
+_SENTENCES = re.compile(r"(?<=[a-z\d)][.!?])\s+(?=[A-Z])")
+_REFERS = re.compile(
+    r"\b(?:it|its|that|then|those|them|this|these|there|one|ones|remaining|rest|other|others|before|after)\b", re.IGNORECASE
+)
+
+
+def _last_sentence(text: str) -> str | None:
+    """The last of several sentences, if it stands by itself."""
+    parts = [part for part in _SENTENCES.split(text.strip()) if re.search(r"\w", part)]
+    if len(parts) < 2 or len(parts[-1].split()) < 4:
+        return None
+    referring = _REFERS.search(parts[-1])
+    if referring is None:
+        return parts[-1]
+    # "before" and "after" of something that the sentence itself tells refer to nothing else.
+    reading = Reading(parts[-1])
+    told = referring[0].lower() in ("before", "after") and (take_sides(reading) or take_event(reading)) is not None
+    return parts[-1] if told and not _ANAPHORA.search(parts[-1]) else None
+
+
+_ANAPHORA = re.compile(
+    r"\b(?:it|that day|then|those|them|these|that)\b\W*$|\b(?:that|this) (?:day|date|time|week)\b", re.IGNORECASE
+)
 
 
 def _asks_value(parts: _Parts, context: Context, meaning: Meaning) -> bool:
@@ -147,9 +190,22 @@ def _periods(reading: Reading, question: Question, context: Context) -> list[Per
     known = (min(days), max(days)) if days else None
     found = periods(reading.left, question.today, known=known)
     told = [each for each in found if reading.left[each.start : each.end].strip(" ,.") not in _NO_PERIODS]
+    told = [_without(reading, each) for each in told]
     for each in found:
         reading.blank(each.start, each.end)
     return told
+
+
+_EXCLUDES = re.compile(r"\b(?:excluding|except(?: for)?|other than|apart from|not)\s+(?:on |at |the )?$")
+
+
+def _without(reading: Reading, period: Period) -> Period:
+    """``excluding weekends``: the other days of the week. What else is left out is refused where it stands."""
+    found = _EXCLUDES.search(reading.left[: period.start])
+    if found is None or not period.weekdays or len(period.weekdays) == 7:
+        return period
+    reading.blank(*found.span())
+    return replace(period, weekdays=frozenset(range(7)) - period.weekdays)
 
 
 _NO_PERIODS = frozenset(("tonight", "now", "this evening"))
@@ -226,10 +282,39 @@ def _frame(parts: _Parts, asked: cues.Asked, target: Target, meaning: Meaning) -
         adds=target.adds,
         notes=notes,
     )
+    frame, several = _in_currency(parts, asked, frame, target, meaning)
     special = _at_extreme(frame, asked, meaning) or _compared(parts, asked, frame)
-    if special is not None:
-        return special
-    return _single(parts, asked, frame)
+    item = next((c.name for c in target.table.columns if c.kind == "text" and _holds(c.name, "item")), None)
+    if special is None and asked.what_bought and item is not None:
+        at_end: Operation = "latest" if asked.latest else "first" if asked.earliest else "list"
+        return replace(frame, operation=at_end, column=item, unit=None, adds=False)
+    made = special or _single(parts, asked, frame)
+    return _by_currency(made) if several and made is not None else made
+
+
+def _in_currency(parts: _Parts, asked: cues.Asked, frame: Frame, target: Target, meaning: Meaning) -> tuple[Frame, bool]:
+    """The frame kept to the currency that a question names, and whether amounts of several are left."""
+    if target.column.kind != "money":
+        return frame, False
+    words = re.findall(r"\b[a-z]{2,}\b(?: francs)?|[$\u20ac\u00a3\u00a5]", parts.reading.left)
+    named = [
+        unit.unit for word in (*asked.units, *words) if (unit := meaning.unit(word)) is not None and unit.kind == "money"
+    ]
+    named += ["CHF"] if "swiss francs" in parts.reading.left else []
+    known = target.column.currencies
+    if not named or (len(known) == 1 and named[0] in known):
+        bounded = any(bound.noun and meaning.unit(bound.noun.split()[0]) for bound in parts.bounds)
+        return frame, len(known) > 1 and not bounded
+    where = f"{_quoted(target.column.name + '.unit')} = {_quoted(str(named[0]))}"
+    return replace(frame, where=(*frame.where, where)), False
+
+
+def _by_currency(frame: Frame) -> Frame:
+    """Amounts of several currencies are never added or compared: each currency is told by itself."""
+    how = {"rank": "max" if frame.largest else "min"}.get(frame.operation, frame.operation)
+    if how not in ("sum", "avg", "median", "max", "min", "std") or frame.when or frame.shown or frame.place > 1:
+        return frame
+    return replace(frame, operation="groups", by=f"{frame.column}.unit", counted=how)
 
 
 def _compared(parts: _Parts, asked: cues.Asked, frame: Frame) -> Frame | None:
@@ -325,6 +410,8 @@ def _single(parts: _Parts, asked: cues.Asked, frame: Frame) -> Frame | None:
     if parts.bounds and asked.yes_no:
         return replace(frame, operation="exists", yes_no=True)
     told = asked.how_much or asked.average or asked.total or asked.median
+    if parts.bounds and asked.when and asked.latest:
+        return replace(frame, operation="latest", when=True)
     if parts.bounds and not told and (asked.when or asked.listed):
         return replace(frame, operation="list", when=asked.when)
     if asked.trend:
@@ -333,6 +420,8 @@ def _single(parts: _Parts, asked: cues.Asked, frame: Frame) -> Frame | None:
         return replace(frame, operation="std")
     if asked.changed_by and (frame.periods or frame.event):
         return replace(frame, operation="change")
+    if asked.how_often and not ends:
+        return replace(frame, operation="count", counted="times")
     if asked.latest or asked.earliest:
         if asked.strong_average or (asked.n and asked.n > 1):
             return None
@@ -340,6 +429,9 @@ def _single(parts: _Parts, asked: cues.Asked, frame: Frame) -> Frame | None:
         return replace(frame, operation="latest" if asked.latest else "first", when=when)
     if asked.group:
         return _grouped(frame, asked)
+    by_text = _grouped_by_text(parts, frame)
+    if by_text is not None:
+        return replace(_grouped(frame, asked), by=by_text)
     if asked.median:
         return replace(frame, operation="median")
     if asked.strong_average or (asked.average and not asked.total):
@@ -347,6 +439,15 @@ def _single(parts: _Parts, asked: cues.Asked, frame: Frame) -> Frame | None:
     if asked.total:
         return replace(frame, operation="sum")
     return _plainly(parts, asked, frame)
+
+
+def _grouped_by_text(parts: _Parts, frame: Frame) -> str | None:
+    found = re.search(r"\b(?:per|by|each|every|for each|for every)\s+(?P<thing>[a-z]+)", parts.reading.left)
+    if found is None:
+        return None
+    wanted = stem(found["thing"])
+    texts = [each.name for each in frame.table.columns if each.kind == "text"]
+    return next((name for name in texts if wanted in {stem(word) for word in name.split("_")}), None)
 
 
 def _plainly(parts: _Parts, asked: cues.Asked, frame: Frame) -> Frame | None:
@@ -393,6 +494,8 @@ def _counted(frame: Frame, asked: cues.Asked, parts: _Parts) -> Frame:
 
 def _extreme(parts: _Parts, asked: cues.Asked, frame: Frame) -> Frame:
     n = asked.n or 1
+    if asked.nth is not None:
+        return replace(frame, operation="max" if asked.largest else "min", place=asked.nth, when=asked.when)
     other = _other(parts, frame)
     if other is not None and not asked.records:
         return _picked(frame, asked, by=other)
@@ -423,6 +526,33 @@ def _other(parts: _Parts, frame: Frame) -> str | None:
 def _holds(column: str, key: str) -> bool:
     concept = next(each for each in CONCEPTS if each.key == key)
     return any(stem(word) in concept.names for word in column.split("_"))
+
+
+def _said_text(parts: _Parts, tables: Sequence[ShownTable]) -> tuple[ShownTable, str] | None:
+    """The text column whose name a question says."""
+    said = {stem(word) for word in re.findall(r"[^\W_]+", parts.reading.left)}
+    for table in tables:
+        for column in table.columns:
+            if column.kind == "text" and stem(column.name.split("_")[-1]) in said:
+                return table, column.name
+    return None
+
+
+def _of_text(parts: _Parts, context: Context, asked: cues.Asked) -> Frame | None:
+    """``what mood did I have most often``, ``my latest mood``, ``how many different moods``: questions of a text column."""
+    said = _said_text(parts, context.tables)
+    if said is None:
+        return None
+    table, column = said
+    where = tuple(_is_in(name, found) for named, name, found in parts.named if named.name == table.name)
+    frame = Frame("list", table, column, where=where, periods=tuple(parts.periods), event=parts.event)
+    if asked.superlative or asked.how_often:
+        return replace(frame, operation="pick", column=None, by=column, counted="count", largest=asked.largest)
+    if asked.latest or asked.earliest:
+        return replace(frame, operation="latest" if asked.latest else "first")
+    if asked.many:
+        return replace(frame, operation="distinct", counted=f"different {column.replace('_', ' ')}")
+    return replace(frame, operation="groups", column=None, by=column, counted="count") if asked.listed else None
 
 
 def _thing(asked: cues.Asked, frame: Frame) -> str | None:
@@ -481,17 +611,22 @@ def _bounded(bound: Bound, target: Target, meaning: Meaning) -> str | None:
     return target.column.name
 
 
+_OPPOSITE = {">": "<=", ">=": "<", "<": ">=", "<=": ">", "=": "!="}
+
+
 def _bound_text(bound: Bound, column: str, target: Target, meaning: Meaning) -> str:
     unit = ""
     held = next(each for each in target.table.columns if each.name == column)
-    if bound.noun is not None and held.kind != "money":
+    if bound.noun is not None:
         word = bound.noun.split()[0]
         found = meaning.unit(word)
-        if found is not None and found.unit == held.unit:
+        if found is not None and (found.unit == held.unit or found.kind == "money" == held.kind):
             unit = f" {word}"
     if not unit and held.kind == "duration" and not re.search(r"[a-z]", bound.values[-1]):
         unit = " h"
     values = [f"'{value}{unit}'" for value in bound.values]
+    if bound.negated and bound.op in _OPPOSITE:
+        return f"{_quoted(column)} {_OPPOSITE[bound.op]} {values[0]}"
     if bound.op == "between":
         return f"{_quoted(column)} between {values[0]} and {values[1]}"
     return f"{_quoted(column)} {bound.op} {values[0]}"
@@ -515,6 +650,13 @@ def _unit(asked: cues.Asked, target: Target, meaning: Meaning) -> str | None:
 
 def _frame_without_column(parts: _Parts, context: Context, asked: cues.Asked) -> Frame | None:
     """Counts and lists of records: of the table whose values are named, or whose name is said."""
+    told = _of_text(parts, context, asked)
+    if told is not None:
+        return told
+    if parts.named and asked.when and not asked.superlative:
+        named_table, column, found = parts.named[0]
+        only = (_is_in(column, found),)
+        return Frame("list", named_table, column, when=True, where=only, periods=tuple(parts.periods), event=parts.event)
     table = _named_table(parts, context, asked)
     if table is None and asked.logged:
         table = context.tables[0]

@@ -16,7 +16,7 @@ DAYS, SHOP, BOTH = (ACTIVITY,), (RECEIPTS, LINE_ITEMS), (ACTIVITY, RECEIPTS, LIN
 
 def frame(text: str, *tables: Any) -> Frame:
     found = understand(question(text), context(*(tables or BOTH)), MEANING)
-    assert found is not None, text
+    assert isinstance(found, Frame), text
     return found
 
 
@@ -69,7 +69,7 @@ def test_the_operation_and_the_column(text: str, operation: str, column: str) ->
         ("how many nights between 6 and 7 hours of sleep?", "'sleep' between '6 hours' and '7 hours'"),
         ("how many days with 10000+ steps?", "'steps' >= '10000 steps'"),
         ("On days with more than 9,000 steps, how long did I sleep on average?", "'steps' > '9000 steps'"),
-        ("how many receipts over 50 euros?", "'total' > '50'"),
+        ("how many receipts over 50 euros?", "'total' > '50 euros'"),
         ("how much did I spend at Night Owl Books?", "'merchant' in ('NIGHT OWL BOOKS')"),
         ("how much did I spend at night owl in total", "'merchant' in ('NIGHT OWL BOOKS')"),
         ("how many receipts from the corner bakery?", "'merchant' in ('CORNER BAKERY', 'CORNER BAKERV')"),
