@@ -1,4 +1,4 @@
-"""The README's marked blocks are run, in order, beside the sample; marked outputs are compared with what they print."""
+"""The marked blocks of README.md, then of ASKING.md, are run beside the sample; marked outputs are what they print."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ import pytest
 
 REPO = Path(__file__).resolve().parents[1]
 README = (REPO / "README.md").read_text(encoding="utf-8")
+ASKING = (REPO / "ASKING.md").read_text(encoding="utf-8")
 BLOCK = re.compile(r"^<!-- (?P<mark>run|output) -->\n```(?P<language>\w+)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -29,7 +30,7 @@ class Block:
 
 def blocks() -> list[Block]:
     found: list[Block] = []
-    for match in BLOCK.finditer(README):
+    for match in BLOCK.finditer(README + ASKING):
         if match["mark"] == "run":
             found.append(Block(match["language"], match["text"], None))
         else:
