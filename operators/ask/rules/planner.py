@@ -12,9 +12,10 @@ from operators.ask.context import Context, ShownColumn
 from operators.ask.outcomes import Intervals, Passages
 from operators.ask.question import Question
 from operators.ask.rules.events import Event
+from operators.ask.rules.frame import Frame, Refused, Side
 from operators.ask.rules.meaning import Meaning
 from operators.ask.rules.times import Period
-from operators.ask.rules.understand import Frame, Refused, Side, understand
+from operators.ask.rules.understand import understand
 from operators.ask.steps import Form, Plan, Step, Taken, ToolName
 from operators.errors import PlanError
 

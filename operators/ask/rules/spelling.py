@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterable
 
 from rapidfuzz.distance import OSA
 
-from operators.ask.rules import cues
+from operators.ask.rules import patterns
 from operators.ask.rules.concepts import CONCEPTS
 
 _WORD = re.compile(r"[^\W\d_]{4,}")
 _SHORT, _LONG_FROM = 1, 8
 
-KNOWN = cues.WORDS | {word for concept in CONCEPTS for word in concept.said}
+KNOWN = patterns.WORDS | {word for concept in CONCEPTS for word in concept.said}
 
 
 def corrected(text: str, is_word: Callable[[str], bool], names: Iterable[str]) -> str:
