@@ -58,7 +58,19 @@ def answer(question: Question, found: Passages, meaning: Meaning) -> Extract | N
     mentioned = _MENTIONED.search(question.text)
     if mentioned is not None and mentioned["what"].strip(" ?.!"):
         return _mentioned(mentioned["what"], found, meaning)
-    return _best(question, found, meaning)
+    of_picture = _of_picture(question, found)
+    if of_picture:
+        # The picture is the one of this round, so what the round says is about it, in whatever words it is asked.
+        return _best(question, of_picture, meaning, 0.0)
+    return _best(question, found.passages[:_ROUNDS], meaning, _LEAST)
+
+
+def _of_picture(question: Question, found: Passages) -> list[Passage]:
+    """The round that shows the picture of the question, where it was found."""
+    picture = question.picture
+    if picture is None or picture.round_id is None:
+        return []
+    return [each for each in (*found.passages, *found.around) if each.round_id == picture.round_id][:1]
 
 
 def _mentioned(what: str, found: Passages, meaning: Meaning) -> Extract:
@@ -71,9 +83,9 @@ def _mentioned(what: str, found: Passages, meaning: Meaning) -> Extract:
     return Extract("Not mentioned", "not found", AnswerValue("text", "Not mentioned"), ())
 
 
-def _best(question: Question, found: Passages, meaning: Meaning) -> Extract | None:
+def _best(question: Question, passages: Sequence[Passage], meaning: Meaning, least: float) -> Extract | None:
     wanted = set(meaning.words(question.text))
-    sentences = [(each, _overlap(wanted, each, meaning)) for each in _sentences(found.passages[:_ROUNDS])]
+    sentences = [(each, _overlap(wanted, each, meaning)) for each in _sentences(passages)]
     sentences.sort(key=lambda pair: (-(pair[1] - 0.05 * pair[0].place), pair[0].place))
     chosen = sentences[:_SENTENCES]
     if not chosen:
@@ -84,7 +96,7 @@ def _best(question: Question, found: Passages, meaning: Meaning) -> Extract | No
         for cosine, (each, overlap) in zip(cosines, chosen, strict=True)
     ]
     score, _, _, best = max(scored, key=lambda each: each[0])
-    if score < _LEAST:
+    if score < least:
         return None
     passage = best.passage
     end = best.start + len(best.text)

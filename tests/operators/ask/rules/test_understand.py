@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from shown import ACTIVITY, LINE_ITEMS, MEANING, RECEIPTS, WEIGHT, context, question
 
-from operators.ask.rules.understand import Frame, understand
+from operators.ask.rules.frame import Frame
+from operators.ask.rules.understand import understand
 
 DAYS, SHOP, BOTH = (ACTIVITY,), (RECEIPTS, LINE_ITEMS), (ACTIVITY, RECEIPTS, LINE_ITEMS, WEIGHT)
 

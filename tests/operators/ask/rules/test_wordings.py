@@ -15,7 +15,8 @@ import pytest
 from shown import ACTIVITY, LINE_ITEMS, MEANING, RECEIPTS, context
 
 from operators.ask.question import Question
-from operators.ask.rules.understand import Frame, understand
+from operators.ask.rules.frame import Frame
+from operators.ask.rules.understand import understand
 from operators.encode.vocabulary import is_word
 
 LINES = [json.loads(line) for line in Path(__file__).with_name("wordings.jsonl").read_text("utf-8").splitlines()]
