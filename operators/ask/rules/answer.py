@@ -119,6 +119,9 @@ class RulesAnswerer:
             return text, _value(mean, groups[0].unit), found.citations()
         if form.kind in ("pick", "date", "number") and not (found.by or "").endswith(".unit"):
             return self._picked(form, found, groups)
+        if (found.by or "").endswith(".unit") and len(groups) == 1 and form.kind == "groups":
+            only = replace(found, by=None, groups=(), value=groups[0].value, unit=groups[0].unit)
+            return self._computed(form, only)  # one currency after all
         rows = [{"key": plain(group.key), "value": plain(group.value), "unit": group.unit, "n": group.n} for group in groups]
         text = "; ".join(f"{plain(group.key)}: {_amount(group.value, group.unit)}" for group in groups)
         return text, AnswerValue("groups", rows), found.citations()

@@ -39,9 +39,7 @@ def by_currency(frame: Frame) -> Frame:
     return replace(frame, operation="groups", by=f"{frame.column}.unit", counted=how)
 
 
-def conditions_of(
-    parts: Parts, target: Target, meaning: Meaning, asked: cues.Asked
-) -> tuple[tuple[str, ...] | None, tuple[str, ...]]:
+def conditions_of(parts: Parts, target: Target, meaning: Meaning, asked: cues.Asked) -> tuple[str, ...] | None:
     """What records must fulfil, as the tools' conditions; None where a bound is of a column that the table lacks."""
     where = [is_in(column, found) for table, column, found in parts.named if table.name == target.table.name]
     if not where and (asked.money or target.column.kind == "money"):
@@ -51,9 +49,9 @@ def conditions_of(
     for bound in parts.bounds:
         column = _bounded(bound, target, meaning)
         if column is None:
-            return None, ()
+            return None
         where.append(_bound_text(bound, column, target, meaning))
-    return tuple(where), ()
+    return tuple(where)
 
 
 def is_in(column: str, found: Sequence[Named]) -> str:

@@ -32,6 +32,8 @@ def _of_text(parts: Parts, context: Context, asked: cues.Asked) -> Frame | None:
     table, column = said
     where = tuple(is_in(name, found) for named, name, found in parts.named if named.name == table.name)
     frame = Frame("list", table, column, where=where, periods=tuple(parts.periods), event=parts.event)
+    if where and asked.counts:
+        return replace(frame, operation="distinct", counted=asked.counted or "days")
     if asked.superlative or asked.how_often:
         return replace(frame, operation="pick", column=None, by=column, counted="count", largest=asked.largest)
     if asked.latest or asked.earliest:

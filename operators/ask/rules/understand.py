@@ -56,7 +56,7 @@ def understand(question: Question, context: Context, meaning: Meaning) -> Frame 
 
 def _frame(parts: Parts, asked: cues.Asked, target: Target, meaning: Meaning) -> Frame | None:
     table, column = target.table, target.column
-    where, notes = conditions_of(parts, target, meaning, asked)
+    where = conditions_of(parts, target, meaning, asked)
     if where is None:
         return None
     frame = Frame(
@@ -70,7 +70,7 @@ def _frame(parts: Parts, asked: cues.Asked, target: Target, meaning: Meaning) ->
         largest=asked.largest,
         unit=_unit(asked, target, meaning),
         adds=target.adds,
-        notes=notes,
+        notes=_not_converted(asked, target, meaning),
     )
     frame, several = in_currency(parts, asked, frame, target, meaning)
     special = _at_extreme(frame, asked, meaning) or _compared(parts, asked, frame)
@@ -104,7 +104,7 @@ def _compared(parts: Parts, asked: cues.Asked, frame: Frame) -> Frame | None:
         frame = replace(frame, event=None, yes_no=True, largest=asked.rises)
     if not sides:
         return None
-    operation = _aggregate(asked, frame, compared=all(side.event is None for side in sides))
+    operation = _aggregate(asked, frame)
     how = {"count": "count", "sum": "sum", "median": "median"}.get(operation, "avg")
     difference = asked.how_much_more
     yes_no = frame.yes_no or (asked.yes_no and asked.than and not asked.or_)
@@ -119,15 +119,15 @@ def _told(reading: Reading, period: Period) -> str:
     return re.sub(r"^(?:in|on|during|over|from|for)\s+", "", told, flags=re.IGNORECASE)
 
 
-def _aggregate(asked: cues.Asked, frame: Frame, *, compared: bool) -> Operation:
-    """What stands for many values: as asked, else the sum of what adds up where the stretches are as long as each other."""
+def _aggregate(asked: cues.Asked, frame: Frame) -> Operation:
+    """What stands for the values of a side: as asked, else the sum of amounts, and the mean of what not every day logs."""
     if asked.median:
         return "median"
     if asked.counts and frame.where and not asked.average:
         return "count"
     if asked.average or not frame.adds:
         return "avg"
-    return "sum" if asked.total or is_money(frame) or compared else "avg"
+    return "sum" if asked.total or is_money(frame) else "avg"
 
 
 def _at_extreme(frame: Frame, asked: cues.Asked, meaning: Meaning) -> Frame | None:
@@ -282,6 +282,16 @@ def _other(parts: Parts, frame: Frame) -> str | None:
     if found is None:
         return None
     return merchant_of(frame.table)
+
+
+def _not_converted(asked: cues.Asked, target: Target, meaning: Meaning) -> tuple[str, ...]:
+    """That a unit is asked for which no column of the table is measured in."""
+    measured = {column.unit for column in target.table.columns}
+    for word in asked.units:
+        unit = meaning.unit(word)
+        if unit is not None and unit.kind != "money" and unit.unit not in measured:
+            return (f"{target.column.name.replace('_', ' ')} is not converted into {word}",)
+    return ()
 
 
 def _unit(asked: cues.Asked, target: Target, meaning: Meaning) -> str | None:

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from shown import ACTIVITY, LINE_ITEMS, MEANING, RECEIPTS, WEIGHT, context, question
 
-from operators.ask.rules.frame import Frame
+from operators.ask.rules.frame import Frame, Refused
 from operators.ask.rules.understand import understand
 
 DAYS, SHOP, BOTH = (ACTIVITY,), (RECEIPTS, LINE_ITEMS), (ACTIVITY, RECEIPTS, LINE_ITEMS, WEIGHT)
@@ -257,3 +257,27 @@ WORDS = st.sampled_from(
 @given(st.lists(WORDS, min_size=1, max_size=25).map(" ".join))
 def test_any_heap_of_a_question_s_words_is_understood_or_not(text: str) -> None:
     understand(question(text), context(*BOTH), MEANING)
+
+
+def test_a_unit_that_the_table_does_not_measure_in_is_said_to_be_so() -> None:
+    assert frame("sum of steps in kilograms", ACTIVITY).notes == ("steps is not converted into kilograms",)
+    assert frame("total distance in miles", ACTIVITY).notes == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "average sleep on 31 February",
+        "How long does my sister sleep on average?",
+        "what is otto's average sleep?",
+        "total steps except on holidays",
+        "average steps per weekday",
+    ],
+)
+def test_what_cannot_be_honoured_is_refused(text: str) -> None:
+    assert isinstance(understand(question(text), context(*BOTH), MEANING), Refused)
+
+
+def test_of_several_sentences_the_last_asks() -> None:
+    found = frame("My wife thinks that I sleep less since we moved. What was my average step count in March?")
+    assert (found.operation, found.column, found.event) == ("avg", "steps", None)
