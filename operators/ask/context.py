@@ -37,6 +37,11 @@ class ShownColumn:
     filled: int = 0
     """How many records have a value in it."""
 
+    @property
+    def spaced(self) -> str:
+        """Its name in words."""
+        return _spaced(self.name)
+
 
 @dataclass(frozen=True)
 class ShownTable:
@@ -53,7 +58,7 @@ class ShownTable:
     @property
     def text(self) -> str:
         """What of it is compared with a question: name, description, columns and sampled values (AdaMM, 3.5.2)."""
-        columns = "; ".join(f"{_spaced(each.name)}: {', '.join(each.samples[:3])}" for each in self.columns)
+        columns = "; ".join(f"{each.spaced}: {', '.join(each.samples[:3])}" for each in self.columns)
         return f"{_spaced(self.name)}. {self.description} {columns}"
 
     def to_dict(self) -> dict[str, Any]:
@@ -97,8 +102,6 @@ class Context:
     tools: tuple[str, ...]
     scores: tuple[float, ...] = ()
     """Of the tables, then of the episodes."""
-    has_tables: bool = True
-    """Whether the user has any table, shown or not."""
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON values."""
@@ -139,9 +142,7 @@ def make_context(
     best_tables, table_scores = _best(tables, table_vectors @ vector, wanted, words, values.weight, values.tables)
     best_episodes, episode_scores = _best(episodes, episode_vectors @ vector, wanted, words, values.weight, values.episodes)
     usable = [tool for tool in tools if tables or (tool not in ANALYTIC and tool != "query")]
-    return Context(
-        tuple(best_tables), tuple(best_episodes), tuple(usable), (*table_scores, *episode_scores), has_tables=bool(tables)
-    )
+    return Context(tuple(best_tables), tuple(best_episodes), tuple(usable), (*table_scores, *episode_scores))
 
 
 def _best(

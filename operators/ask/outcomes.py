@@ -313,6 +313,11 @@ class Answered:
 Outcome = Records | Computation | Comparison | Passages | Intervals | Answered
 
 
+def number_told(value: float) -> str:
+    """A number for people: grouped by thousands, to three decimals at most."""
+    return f"{value:,.3f}".rstrip("0").rstrip(".")
+
+
 def plain(value: Any) -> Any:
     """A value as JSON has it."""
     if isinstance(value, datetime):

@@ -7,8 +7,8 @@ memory = store.memory("default")
 memory.search("mira", "when does the flight leave?").rounds
 """
 
-from operators.memory.opened import read_value
 from operators.memory.stores import CACHE_BYTES, AsOf, Store, UserMemory, open_store
 from operators.memory.tenant import Memory
+from operators.memory.written import read_value
 
 __all__ = ["CACHE_BYTES", "AsOf", "Memory", "Store", "UserMemory", "open_store", "read_value"]

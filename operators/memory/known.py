@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from datetime import date, datetime
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from operators.ask.context import MOST_VALUES, ShownColumn, ShownEpisode, ShownTable
-from operators.ask.rules.meaning import Quantity
-from operators.extract.folding import folded
-from operators.extract.values import parse_value
 from operators.hierarchy.nodes import Node
-from operators.memory.tools import first_and_last
-from operators.tables.columns import Column, Table, currency_of, is_beside, text_of
+from operators.tables.columns import DAY, Column, Table, currency_of, is_beside, text_of
 
 
-@dataclass
+@dataclass(frozen=True)
 class Known:
     """What a planner may be shown of one user at one version, made when first asked for."""
 
@@ -28,8 +25,8 @@ class Known:
     episodes: tuple[ShownEpisode, ...]
     episode_vectors: NDArray[np.float32]
     offset_minutes: int
-    meanings: dict[str, NDArray[np.float32]] = field(default_factory=dict)
-    """Vectors of short texts that rules compare, by text."""
+    names: Mapping[str, NDArray[np.float32]]
+    """Vectors (dim,) of the columns' names, which rules compare with questions."""
 
 
 def known_of(
@@ -41,20 +38,16 @@ def known_of(
         ShownEpisode(each.node, each.name, each.description, len(each.rounds), each.first_day, each.last_day)
         for each in episodes
     )
-    vectors = encode([*(each.text for each in shown), *(each.text for each in told)] or [""])
-    return Known(
-        {table.meta.name: table for table in tables},
-        shown,
-        vectors[: len(shown)],
-        told,
-        vectors[len(shown) : len(shown) + len(told)],
-        offset,
-    )
+    names = list(dict.fromkeys(column.spaced for table in shown for column in table.columns))
+    vectors = encode([*(each.text for each in shown), *(each.text for each in told), *names] or [""])
+    of_tables, of_episodes, of_names, _ = np.split(vectors, np.cumsum([len(shown), len(told), len(names)]))
+    held = {table.meta.name: table for table in tables}
+    return Known(held, shown, of_tables, told, of_episodes, offset, dict(zip(names, of_names, strict=True)))
 
 
 def shown_table(table: Table) -> ShownTable:
     """What a planner is shown of a table."""
-    first, last, days = first_and_last(table)
+    first, last, days = _first_and_last(table)
     columns = tuple(_shown_column(table, column) for column in table.meta.columns)
     return ShownTable(table.meta.name, table.meta.description, columns, table.frame.height, first, last, days)
 
@@ -76,9 +69,9 @@ def _shown_column(table: Table, column: Column) -> ShownColumn:
     return ShownColumn(*told, values, currencies, filled)
 
 
-def read_quantity(text: str) -> Quantity | None:
-    """A quantity as a person writes it (``7 hours``, ``RM 20``), in its base unit; None for what is none."""
-    value = parse_value(folded(text))
-    if value is None or value.number is None:
-        return None
-    return Quantity(value.kind, value.number, value.unit)
+def _first_and_last(table: Table) -> tuple[date | None, date | None, int]:
+    """The first and the last day of a table's records (None: no day is known), and how many different ones there are."""
+    days = table.frame[DAY].drop_nulls()
+    first, last = days.min(), days.max()
+    assert not isinstance(first, datetime) and not isinstance(last, datetime)
+    return (first if isinstance(first, date) else None, last if isinstance(last, date) else None, days.n_unique())

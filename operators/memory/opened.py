@@ -17,7 +17,6 @@ from operators.encode.queries import ImageQueries, TextQueries
 from operators.errors import UsageError
 from operators.extract.dates import dates_in
 from operators.extract.folding import folded
-from operators.extract.values import parse_value
 from operators.hierarchy.find import Reading, UserHierarchy
 from operators.memory.known import Known
 from operators.records import pictures_of
@@ -26,7 +25,6 @@ from operators.retrieve.lanes import unit_length
 from operators.retrieve.told import pictures_of_units, told
 from operators.retrieve.words import query_words, words
 from operators.store.buckets import UserData
-from operators.tables.columns import Value
 from operators.units import embedding_texts
 
 
@@ -43,16 +41,17 @@ class Opened:
 
     def __init__(self, data: UserData) -> None:
         self.data = data
-        self.lock = threading.Lock()
+        self.lock = threading.RLock()  # what a planner is shown of a user is made of the hierarchy
         self._index: UserIndex | None = None
         self._hierarchy: UserHierarchy | None = None
         self._known: Known | None = None
 
     def known(self, made: Callable[[], Known]) -> Known:
         """What a planner may be shown of the user, made when first asked for."""
-        if self._known is None:
-            self._known = made()
-        return self._known
+        with self.lock:
+            if self._known is None:
+                self._known = made()
+            return self._known
 
     def hierarchy(self, rows: Callable[[], pa.Table]) -> UserHierarchy:
         """The user's hierarchy, read (``records.HIERARCHY``) when first asked for."""
@@ -127,9 +126,3 @@ def _written_dates(text: str, said: date) -> list[tuple[int, date]]:
 
 
 _READING = Reading(words, query_words, _written_dates)
-
-
-def read_value(text: str) -> Value | None:
-    """A value as a person writes it in a condition (``7 h``, ``RM 20``, ``2016-04-20``); None for nothing."""
-    parsed = parse_value(folded(text))
-    return None if parsed is None else Value(parsed.kind, parsed.number, parsed.unit, parsed.text)

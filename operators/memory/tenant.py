@@ -23,7 +23,8 @@ from operators.induce.attributes import Attribute
 from operators.induce.induction import InduceValues, attributes_of
 from operators.memory.asking import Asked, ask
 from operators.memory.known import Known, known_of
-from operators.memory.opened import Encoders, Opened, Users, read_value
+from operators.memory.opened import Encoders, Opened, Users
+from operators.memory.written import read_value
 from operators.records import (
     ATTRIBUTE,
     CORRECTED_BY,
@@ -229,8 +230,8 @@ class Memory(HierarchyReads):
             raise StoreCorrupt(f"{key} in {self._objects.uri} is not what its name says: see `mnemosaic verify`")
         return data
 
-    def nearest_picture(self, user: str, image: bytes) -> tuple[str, float] | None:
-        """The stored picture (media) of the user that looks most like a picture (bytes), and the cosine of the two.
+    def nearest_picture(self, user: str, image: bytes) -> tuple[str, float, NDArray[np.float32]] | None:
+        """The user's stored picture (media) that looks most like a picture (bytes), their cosine, and the latter's vector.
 
         None where the store holds no vectors of pictures, or the user none. UsageError where it cannot be decoded.
         """
@@ -240,7 +241,7 @@ class Memory(HierarchyReads):
         vector = self._encoders.images.query(image)
         cosines = unit_length(opened.data.picture_vectors) @ unit_length(vector.reshape(1, -1))[0]
         best = int(np.argmax(cosines))
-        return opened.data.pictures[best], float(cosines[best])
+        return opened.data.pictures[best], float(cosines[best]), vector
 
     def sessions(self, user: str) -> pl.DataFrame:
         """The user's sessions in order: session_id, rounds, pictures, first_time, last_time (UTC, null where unknown)."""

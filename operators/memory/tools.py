@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date
 from typing import Any, Literal, TypeVar
 
 import polars as pl
@@ -46,7 +46,7 @@ from operators.retrieve.result import SearchResult
 from operators.tables.columns import AT, CURRENCY, DAY, RAW, Read, Table, is_beside, resolve
 from operators.tables.compute import Compared, Computed
 from operators.tables.conditions import columns_of
-from operators.tables.tools import Rows, read_call, run
+from operators.tables.tools import Call, Rows, read_call, run
 from operators.tables.where import parse_all
 
 Level = Literal["round", "topic", "episode", "event"]
@@ -90,7 +90,8 @@ class Reads:
 
 
 class UserTools:
-    """``ask.steps.Tools`` on one user's memory. ``last_day``: what is later is not there yet."""
+    """``ask.steps.Tools`` on one user's memory. ``last_day``: rounds and events that are later are not there yet; of tables
+    ``reads`` gives none."""
 
     def __init__(self, reads: Reads, last_day: date | None) -> None:
         self._reads = reads
@@ -115,20 +116,28 @@ class UserTools:
     def _on_tables(self, tool: str, arguments: Mapping[str, Any]) -> Outcome:
         # Only what is told travels: models write null for what they leave out.
         told = {name: value for name, value in arguments.items() if value is not None}
-        if self._last_day is not None and isinstance(told.get("where", []), list):
-            told["where"] = [*told.get("where", []), f"(day <= {self._last_day.isoformat()} or day is null)"]
         call = read_call({**told, "tool": tool})
         table = self._reads.table(call.table)
         found = run(call, lambda _: table, self._reads.read)
         name = table.meta.name
         if isinstance(found, Rows):
             return Records(name, found.columns, _records(found.rows, found.columns, name), found.total)
-        looked = columns_of(parse_all(call.where, table.meta, self._reads.read))
-        beside = [column for column in looked if not column.endswith(CURRENCY) and column != DAY]
         if isinstance(found, Compared):
-            first, second = (_computation(each, name, table, beside) for each in (found.first, found.second))
+            first, second = (self._computation(each, call, table) for each in (found.first, found.second))
             return Comparison(first, second, found.difference, found.ratio)
-        return _computation(found, name, table, beside)
+        return self._computation(found, call, table)
+
+    def _computation(self, found: Computed, call: Call, table: Table) -> Computation:
+        """With the values that went in, or, where records were counted, those that were looked at."""
+        if found.column is not None and not is_beside(resolve(table.meta, found.column)):
+            shown = [found.column]
+        else:
+            looked = columns_of(parse_all(call.where, table.meta, self._reads.read))
+            shown = [column for column in looked if not column.endswith(CURRENCY) and column != DAY]
+        groups = tuple(GroupValue(each.key, each.value, each.n, each.unit) for each in found.groups)
+        records = _records(found.matched, shown, table.meta.name)
+        told = (table.meta.name, found.operation, found.column, found.unit, found.value, found.n, found.by)
+        return Computation(*told, groups, records)
 
     def _match(self, call: SemanticMatchCall, units: int) -> Passages:
         k = min(call.k, units)
@@ -157,13 +166,6 @@ def _checked(kind: type[_C], arguments: Mapping[str, Any]) -> _C:
 
 
 # --- tables ---------------------------------------------------------------------------------------------------------
-
-
-def _computation(found: Computed, name: str, table: Table, looked: Sequence[str]) -> Computation:
-    shown = looked if found.column is None or is_beside(resolve(table.meta, found.column)) else [found.column]
-    groups = tuple(GroupValue(each.key, each.value, each.n, each.unit) for each in found.groups)
-    told = (name, found.operation, found.column, found.unit, found.value, found.n, found.by, groups)
-    return Computation(*told, _records(found.matched, shown, name))
 
 
 def _records(rows: pl.DataFrame, columns: Sequence[str], table: str) -> tuple[Record, ...]:
@@ -245,11 +247,3 @@ def _interval(located: Located) -> Interval:
     told = located.rounds or located.event.rounds
     rounds = tuple(Citation(each.session_id, each.round_id, each.order, day=day, role="event") for each in told)
     return Interval(located.confidence, located.first_day, located.last_day, located.told, located.event.description, rounds)
-
-
-def first_and_last(table: Table) -> tuple[date | None, date | None, int]:
-    """The first and the last day of a table's records (None: no day is known), and how many different ones there are."""
-    days = table.frame[DAY].drop_nulls()
-    first, last = days.min(), days.max()
-    assert not isinstance(first, datetime) and not isinstance(last, datetime)
-    return (first if isinstance(first, date) else None, last if isinstance(last, date) else None, days.n_unique())

@@ -63,17 +63,25 @@ def scale_of(column: Column | None, operation: Operation, unit: str | None, read
         raise ToolError("unit: only what is reckoned from numbers has a unit; leave it out")
     if unit == base:
         return Scale(base)
-    # A thousand and nought rather than one: what is read may be rounded, and some scales do not begin at 0 (°F).
-    many, none = (None, None) if read is None else (read(f"1000 {unit}"), read(f"0 {unit}"))
     if column.kind == "money":
+        many = None if read is None else read(f"1000 {unit}")
         return Scale((many and many.unit) or unit)
-    if many is None or many.number is None or many.unit is None or many.unit != base:
+    found = None if read is None else conversion(base, unit, read)
+    if found is None:
         raise ToolError(f"unit: {column.name!r} is in {base or 'no unit'}, which is not converted into what was asked for")
-    shift = Decimal(0) if none is None or none.number is None else Decimal(repr(none.number))
-    factor = (Decimal(repr(many.number)) - shift) / 1000
-    if not factor:
+    if not found.factor:
         raise ToolError("unit: it has no size")
-    return Scale(unit, factor, shift, converted=True)
+    return found
+
+
+def conversion(base: str | None, unit: str, read: Read) -> Scale | None:
+    """How numbers of a base unit come into another one (a factor of 0: it has no size); None where they do not."""
+    # A thousand and nought rather than one: what is read may be rounded, and some scales do not begin at 0 (°F).
+    many, none = read(f"1000 {unit}"), read(f"0 {unit}")
+    if many is None or many.number is None or many.unit is None or many.unit != base:
+        return None
+    shift = Decimal(0) if none is None or none.number is None else Decimal(repr(none.number))
+    return Scale(unit, (Decimal(repr(many.number)) - shift) / 1000, shift, converted=True)
 
 
 def grouping_of(meta: TableMeta, by: str) -> Grouping:

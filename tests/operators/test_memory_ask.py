@@ -376,3 +376,18 @@ def test_the_plan_stays_within_its_limits(diaries_memory: Memory) -> None:
         assert 1 <= len(trace.plan.steps) <= 3
         assert sum(taken.units for taken in trace.taken) <= 10
         assert {taken.step.tool for taken in trace.taken} <= set(trace.context.tools)
+
+
+def test_what_is_held_of_a_user_does_not_grow_with_questions(diaries_memory: Memory) -> None:
+    before = set(diaries_memory.known("nora").names)
+    ask(diaries_memory, "Who told me about the water heater?")
+    ask(diaries_memory, "how much liquid went down on average?")
+    assert set(diaries_memory.known("nora").names) == before
+    assert "steps" in before
+
+
+def test_records_that_are_not_there_yet_are_in_no_tool(diaries_memory: Memory) -> None:
+    until = datetime(2025, 2, 28, 23, tzinfo=UTC)
+    answer = diaries_memory.ask("nora", "How many days did I log steps?", now=until, until=until)
+    assert answer.citations
+    assert all(each.day is None or each.day <= until.date() for each in answer.citations)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import permutations
 
-from operators.ask.outcomes import Comparison, Computation, Outcome, plain
+from operators.ask.outcomes import Comparison, Computation, Outcome, number_told, plain
 from operators.ask.rules.meaning import Quantity
 
 Read = Callable[[str], Quantity | None]
@@ -97,7 +97,7 @@ def amount(value: object, unit: str | None) -> str:
         minutes = round(abs(value) / _MINUTE)
         told = [f"{minutes // 60} h"] * (minutes >= 60) + [f"{minutes % 60} min"] * (minutes % 60 > 0)
         return ("-" if value < 0 else "") + " ".join(told)
-    number = f"{value:,.3f}".rstrip("0").rstrip(".")
+    number = number_told(value)
     return f"{number} {unit}" if unit else number
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import date
@@ -19,6 +18,7 @@ from operators.ask.outcomes import (
     Record,
     Records,
     Scalar,
+    number_told,
     plain,
 )
 from operators.ask.question import Question
@@ -27,8 +27,6 @@ from operators.ask.rules.meaning import Meaning
 from operators.ask.steps import Answer, AnswerValue, Form, Taken, Trace
 
 NOT_FOUND = "Information not found"
-NO_RECORDS = "no records"
-_FEW = 5
 
 
 class RulesAnswerer:
@@ -218,15 +216,12 @@ class RulesAnswerer:
         value = cell.value
         if isinstance(value, bool) or not isinstance(value, int | float):
             return cell.raw if isinstance(value, str) else value, None
-        base = self._bases.get(form.unit or "")
+        measured = self._meaning.unit(form.unit) if form.unit else None
+        base = None if measured is None else measured.unit
         if form.unit is None or cell.unit is not None or base is None:
             return value, cell.unit or form.unit
-        converted = self._meaning.converted(float(value), base, form.unit)
+        converted = self._meaning.convert(float(value), base, form.unit)
         return (value, base) if converted is None else (converted, form.unit)
-
-    @property
-    def _bases(self) -> _Bases:
-        return _Bases(self._meaning)
 
     def _cells(self, record: Record, form: Form) -> str:
         return ", ".join(self._cell(cell, form, name) for name, cell in record.cells.items() if cell.value is not None)
@@ -275,17 +270,6 @@ class RulesAnswerer:
                 if said is not None:
                     return Answer(said.text, said.status, said.value, tuple(said.citations), trace)
         return Answer(NOT_FOUND, "not found", None, (), trace)
-
-
-class _Bases:
-    """The base unit of a unit."""
-
-    def __init__(self, meaning: Meaning) -> None:
-        self._meaning = meaning
-
-    def get(self, unit: str) -> str | None:
-        found = self._meaning.unit(unit) if unit else None
-        return None if found is None else found.unit
 
 
 def _in_words(error: str) -> str:
@@ -340,9 +324,7 @@ def _unknown(trace: Trace, why: str, events: Sequence[Citation]) -> Answer:
 
 
 def _no_records(trace: Trace, events: Sequence[Citation]) -> Answer:
-    return Answer(
-        f"{NO_RECORDS[:1].upper()}{NO_RECORDS[1:]} match.{_when_told(trace)}", "no records", None, tuple(events), trace
-    )
+    return Answer(f"No records match.{_when_told(trace)}", "no records", None, tuple(events), trace)
 
 
 def _distinct(citations: Iterable[Citation]) -> tuple[Citation, ...]:
@@ -358,7 +340,7 @@ def _value(value: Scalar | None, unit: str | None) -> AnswerValue:
 def _amount(value: Scalar | None, unit: str | None) -> str:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return str(plain(value))
-    number = f"{value:,.0f}" if float(value).is_integer() and abs(value) < 1e15 else re.sub(r"\.?0+$", "", f"{value:,.3f}")
+    number = number_told(value)
     if unit == "h":
         minutes = round(float(value) * 60)
         return f"{number} h ({minutes // 60} h {minutes % 60} min)" if not float(value).is_integer() else f"{number} h"

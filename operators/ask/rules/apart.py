@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 
 from operators.ask.context import Context, ShownTable
@@ -64,11 +65,10 @@ def take_apart(question: Question, context: Context) -> Parts:
     named = []
     for table in context.tables:
         for column in table.columns:
-            if column.kind == "text" and column.values:
-                probe = Reading(question.text)
-                probe.left = reading.left
-                if found := take_named(probe, column.values, common):
-                    named.append((table, column.name, found))
+            # Every column sees the whole question: a name may be one of several columns' values.
+            found = take_named(copy(reading), column.values, common) if column.kind == "text" else []
+            if found:
+                named.append((table, column.name, found))
     for _, _, found in named:
         for each in found:
             reading.blank(each.start, each.end)

@@ -72,7 +72,7 @@ def by_meaning(text: str, tables: Sequence[ShownTable], meaning: Meaning, kinds:
     told = re.sub(r"\W+", " ", text).strip()
     if not columns or not told:
         return None
-    cosines = meaning.alike(told, [column.name.replace("_", " ") for _, column in columns])
+    cosines = meaning.alike(told, [column.spaced for _, column in columns])
     ranked = sorted(range(len(columns)), key=lambda at: (-cosines[at], -columns[at][1].filled))
     best = ranked[0]
     others = [cosines[at] for at in ranked[1:] if columns[at][1].name != columns[best][1].name]

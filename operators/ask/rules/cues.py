@@ -17,7 +17,6 @@ class Asked:
     counted: str | None
     counts: bool
     how_often: bool
-    different: bool
     average: bool
     median: bool
     spread: bool
@@ -31,7 +30,6 @@ class Asked:
     largest: bool
     ranked: bool
     when: bool
-    explicit_when: bool
     which_day: bool
     strong_average: bool
     one: bool
@@ -141,7 +139,6 @@ def read(reading: Reading) -> Asked:
         counted=_counted(thing),
         counts=many is not None or bare_count is not None,
         how_often=patterns.HOW_OFTEN.search(without) is not None,
-        different=patterns.DIFFERENT.search(without) is not None,
         average=patterns.AVERAGE.search(without) is not None,
         median=patterns.MEDIAN.search(without) is not None,
         spread=patterns.SPREAD.search(without) is not None,
@@ -159,7 +156,6 @@ def read(reading: Reading) -> Asked:
         or first_to is not None
         or patterns.MEDALS.search(without) is not None,
         when=when,
-        explicit_when=explicit,
         nth=patterns.PLACES[nth["nth"]]
         if (nth := patterns.NTH.search(without)) is not None
         and patterns.MEDALS.search(without) is None

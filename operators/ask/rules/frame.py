@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 
 from operators.ask.context import ShownTable
@@ -12,7 +12,7 @@ from operators.ask.rules.times import Period
 
 Operation = Literal[
     "avg", "sum", "count", "distinct", "median", "std", "trend", "max", "min", "rank", "latest", "first", "lookup",
-    "compare", "change", "pick", "groups", "list", "exists", "share", "located",
+    "compare", "change", "pick", "groups", "list", "exists", "share",
 ]  # fmt: skip
 
 
@@ -54,7 +54,7 @@ class Frame:
     difference: bool = False
     adds: bool = True
     place: int = 1
-    notes: tuple[str, ...] = field(default=())
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -21,31 +21,21 @@ class Quantity:
 @dataclass(frozen=True)
 class Meaning:
     """``vectors``: unit vectors (n, dim) of short texts. ``fold``: a text for comparing. ``read``: a written quantity, None
-    for what is none. ``words``: the words of a question that tell something, without endings. ``is_word``: whether a word in
-    lower case is one of the language; what is none may be a slip."""
+    for what is none. ``words``: the words of a question that tell something, without endings. ``convert``: a number of a
+    base unit in another unit, None where it is not converted into that. ``is_word``: whether a word in lower case is one
+    of the language; what is none may be a slip."""
 
     vectors: Callable[[Sequence[str]], NDArray[np.float32]]
     fold: Callable[[str], str]
     read: Callable[[str], Quantity | None]
     words: Callable[[str], Sequence[str]]
+    convert: Callable[[float, str | None, str | None], float | None]
     is_word: Callable[[str], bool] = bool
 
     def unit(self, word: str) -> Quantity | None:
         """One of a unit (``hours``: 3600 s), None for what is no unit."""
         found = self.read(f"1 {word}")
         return None if found is None or found.unit is None or found.kind == "percent" else found
-
-    def converted(self, value: float, base: str | None, unit: str | None) -> float | None:
-        """A value of a base unit in another one, to ten digits; None where it is not converted into that."""
-        if unit is None or unit == base:
-            return value
-        # A thousand and nought: what is read may be rounded, and some scales do not begin at 0 (°F).
-        many, none = self.read(f"1000 {unit}"), self.read(f"0 {unit}")
-        if many is None or many.unit != base:
-            return None
-        shift = 0.0 if none is None else none.number
-        factor = (many.number - shift) / 1000
-        return float(f"{(value - shift) / factor:.10g}") if factor else None
 
     def alike(self, text: str, others: Sequence[str]) -> list[float]:
         """The cosine of a text with each of others."""

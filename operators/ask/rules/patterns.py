@@ -122,7 +122,6 @@ HOW_OFTEN = _of(
     r"\bhow (?:often|frequently)\b|\bhow many times\b|\bnumber of times\b|\bmost (?:often|frequently)\b"
     r"|\bmost visited\b|\bfrequency\b"
 )
-DIFFERENT = _of(r"\b(?:different|distinct|unique)\b")
 MANY_ARE = _of(
     r"\bhow many (?:are|is|were|was|do|did|have|had|has|of (?:them|those|these|my)|in total|in number|there|altogether"
     r"|belong|turn up|come up|carry|bear|show|came"

@@ -35,8 +35,9 @@ def understand(question: Question, context: Context, meaning: Meaning) -> Frame 
     if not context.tables or cues.is_about_talk(question.text):
         return None
     names = {word for t in context.tables for c in t.columns for n in (c.name, *c.aliases) for word in n.split("_")}
-    values = {word.casefold() for t in context.tables for c in t.columns for v in c.values for word in re.findall(r"\w+", v)}
-    question = replace(question, text=corrected(question.text, lambda word: word in values or meaning.is_word(word), names))
+    question = replace(
+        question, text=corrected(question.text, lambda word: meaning.is_word(word) or _is_of_a_value(word, context), names)
+    )
     parts = take_apart(question, context)
     reading = parts.reading
     if parts.event is not None and parts.event.relation == "on" and not asks_value(parts, context, meaning):
@@ -52,6 +53,12 @@ def understand(question: Question, context: Context, meaning: Meaning) -> Frame 
     frame = frame_of_records(parts, context, asked) if target is None else _frame(parts, asked, target, meaning)
     why = None if frame is None else refusal(reading.left)
     return frame if why is None else Refused(why)
+
+
+def _is_of_a_value(word: str, context: Context) -> bool:
+    """Whether some text of the tables says a word."""
+    values = (value.casefold() for t in context.tables for c in t.columns for value in c.values)
+    return any(word in value and word in re.findall(r"\w+", value) for value in values)
 
 
 def _frame(parts: Parts, asked: cues.Asked, target: Target, meaning: Meaning) -> Frame | None:
@@ -155,9 +162,7 @@ def _single(parts: Parts, asked: cues.Asked, frame: Frame) -> Frame | None:
     if asked.which_of and (thing := text_column(asked, frame)) is not None:
         if asked.many and not ends:
             return replace(frame, operation="distinct", column=thing, counted=asked.which_of)
-        return replace(
-            _picked(frame, asked, by=thing) if ends else replace(frame, operation="groups", by=thing, counted="count")
-        )
+        return _picked(frame, asked, by=thing) if ends else replace(frame, operation="groups", by=thing, counted="count")
     if asked.share and parts.bounds:
         return replace(frame, operation="share", counted=asked.counted or "days")
     divided = asked.strong_average and not parts.bounds

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from operators.ask.context import Context, ShownColumn, ShownTable
 from operators.ask.question import Question
 from operators.ask.rules.meaning import Meaning
-from operators.memory.known import read_quantity
+from operators.memory.written import convert, read_quantity
 from operators.retrieve.words import query_words
 from operators.tables.columns import fold
 
@@ -82,12 +82,12 @@ def no_vectors(texts: Sequence[str]) -> NDArray[np.float32]:
     return np.eye(len(texts), dtype=np.float32)
 
 
-MEANING = Meaning(no_vectors, fold, read_quantity, query_words)
+MEANING = Meaning(no_vectors, fold, read_quantity, query_words, convert)
 
 
 def context(*tables: ShownTable) -> Context:
     """What a planner is shown, with all tools."""
-    return Context(tables, (), TOOLS, has_tables=bool(tables))
+    return Context(tables, (), TOOLS)
 
 
 def question(text: str) -> Question:

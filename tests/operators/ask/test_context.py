@@ -55,7 +55,7 @@ def test_tools_of_tables_need_tables() -> None:
         "q", np.eye(5, dtype=np.float32)[0], (), none, (), none, query_words, (*TOOLS, "query"), ContextValues()
     )
     assert shown.tools == ("semantic_match", "event_locate")
-    assert not shown.has_tables
+    assert not shown.tables
 
 
 def test_a_table_tells_name_description_columns_and_samples() -> None:

@@ -24,7 +24,7 @@ from operators.ask.outcomes import Shown
 from operators.ask.question import Picture, Question
 from operators.ask.steps import Answer, AnswerValue, Taken
 from operators.errors import ModelOutputInvalid
-from operators.memory.known import read_quantity
+from operators.memory.written import read_quantity
 
 DOG = Shown("m1", "D1:IMG_002", "a brown dog on grass")
 ROUNDS = passages(

@@ -28,7 +28,7 @@ from operators.ask.outcomes import Outcome
 from operators.ask.question import Question
 from operators.ask.steps import Answer, AnswerValue, Plan, Step, Taken, ToolName, Trace
 from operators.ask.values import Limits
-from operators.memory.known import read_quantity
+from operators.memory.written import read_quantity
 
 BY_RULES = {"table": "activity", "operation": "avg", "column": "sleep"}
 

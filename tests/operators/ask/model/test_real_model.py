@@ -18,7 +18,7 @@ from operators.ask.model.chat import Chat, Meter, Prompt
 from operators.ask.model.endpoint import Endpoint
 from operators.ask.model.schemas import check, plan_schema
 from operators.errors import ModelOutputInvalid
-from operators.memory.known import read_quantity
+from operators.memory.written import read_quantity
 
 TOOLS = ("compute", "semantic_match")
 
