@@ -10,10 +10,9 @@ import typer
 
 from configs.settings import load_settings
 from jobs.asking import model_of
-from jobs.cli.options import ConfigOption, JsonOption, StoreOption, TenantOption, parse_as_of
+from jobs.cli.options import ConfigOption, JsonOption, StoreOption, TenantOption, parse_as_of, read_time
 from jobs.cli.output import note, one_line, print_json
 from jobs.cli.search import read_picture
-from operators.errors import UsageError
 from operators.records import DEFAULT_TENANT, require_scope
 
 if TYPE_CHECKING:
@@ -70,7 +69,7 @@ def ask(
     tenant, user = require_scope(tenant, user)
     now = _moment(as_of)
     loaded = load_settings(config)
-    version = parse_as_of(snapshot)
+    version = parse_as_of(snapshot, "--snapshot")
     picture = None if image is None else read_picture(image, loaded.pictures)
     from operators.memory import open_store
 
@@ -98,13 +97,10 @@ def _moment(text: str | None) -> datetime | None:
     """A time with its zone (UTC where it has none; of a bare day its end). UsageError."""
     if text is None:
         return None
-    try:
-        found = datetime.fromisoformat(text)
-    except ValueError as error:
-        raise UsageError(f"--as-of {text!r} is no time: give one as 2026-05-01 or 2026-05-01T12:00+02:00") from error
+    found = read_time(text, f"--as-of {text!r} is no time: give one as 2026-05-01 or 2026-05-01T12:00+02:00")
     if len(text) == len("2026-05-01"):
         found = found.replace(hour=23, minute=59, second=59)
-    return (found if found.tzinfo else found.replace(tzinfo=UTC)).astimezone(UTC)
+    return found.astimezone(UTC)
 
 
 def print_answer(answer: Answer) -> None:

@@ -9,9 +9,9 @@ from typing import Annotated, Any
 import typer
 
 from configs.settings import load_settings
-from jobs.cli.evaluate_options import AskingOption, OutOption, make_folder, names_of
+from jobs.cli.evaluate_options import AskingOption, OutOption, make_folder, names_of, print_comparisons, report_of
 from jobs.cli.options import ConfigOption, JsonOption, TenantOption
-from jobs.cli.output import note, print_json, print_table
+from jobs.cli.output import print_table
 from jobs.cli.progress import live_progress
 from jobs.evaluate.ablations import asking_configurations
 from operators.records import DEFAULT_TENANT
@@ -69,31 +69,19 @@ def analytic(
     request = AnalyticRequest(data, tuple(names), store, tenant, fields, wordings)
     with live_progress() as progress:
         found = evaluate_analytic(request, settings, progress)
-    report = document(found)
-    if out is not None:
-        write_report(found, report, out)
-    if as_json:
-        print_json(report)
-    else:
-        print_report(report)
-    if report["unread"]:
-        note(f"{report['unread']:,} parts of the histories could not be read; `mnemosaic inspect` says why")
-    if out is not None:
-        note(f"the report is in {out}")
+    report_of(found, document, write_report, print_report, out, as_json)
 
 
 def print_report(report: Mapping[str, Any]) -> None:
     """A table a configuration, one of the differences, and one of the questions that were not answered as expected."""
     from jobs.evaluate.analytic_report import HEADINGS, citations_told, figure_rows, miss_rows
-    from jobs.evaluate.figures import difference_rows
 
     for name, figures in report["configurations"].items():
         shown = len(HEADINGS) if figures["wordings"] else 4
         print_table([name, *HEADINGS[1:shown]], [row[:shown] for row in figure_rows(figures)])
         print(f"{citations_told(figures['citations'])}\n")
+    print_comparisons(report, "by_data")
     if report["comparisons"]:
-        rows = [row for one in report["comparisons"] for row in difference_rows(one, "by_data")]
-        print_table([f"against {report['configuration']}", "questions of", "metric", "difference", "95%", "p"], rows)
         print()
     if report["misses"]:
         print_table(["not as expected", "operation", "asked", "expected", "answered"], list(miss_rows(report)))

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from configs.settings import Settings, load_settings
-from jobs.cli.evaluate_options import AskingOption, OutOption, make_folder, names_of
+from jobs.cli.evaluate_options import AskingOption, OutOption, make_folder, names_of, print_comparisons, report_of
 from jobs.cli.options import ConfigOption, JsonOption
-from jobs.cli.output import counted, note, print_json, print_table
+from jobs.cli.output import print_table
 from jobs.cli.progress import live_progress
 from jobs.evaluate.ablations import asking_configurations
 from operators.errors import UsageError
@@ -65,14 +65,7 @@ def qa(
 
     with live_progress() as progress:
         found = evaluate_qa(data, settings, names, judging, progress)
-    report = document(found)
-    if out is not None:
-        write_report(found, report, out)
-    if as_json:
-        print_json(report)
-    else:
-        print_report(report)
-    print_notes(report, out)
+    report_of(found, document, write_report, print_report, out, as_json)
 
 
 def _judge(rubric: Path | None, levels: str | None, settings: Settings) -> Judge | None:
@@ -108,25 +101,10 @@ def _levels(text: str | None) -> tuple[float, ...]:
 
 def print_report(report: Mapping[str, Any]) -> None:
     """A table for each configuration and kind of question, and one of the differences."""
-    from jobs.evaluate.figures import difference_rows
     from jobs.evaluate.qa_report import tables_of
 
     for name, figures in report["configurations"].items():
         for headings, rows in tables_of(figures):
             print_table([f"{name}: {headings[0]}", *headings[1:]], rows)
             print()
-    if report["comparisons"]:
-        rows = [row for one in report["comparisons"] for row in difference_rows(one)]
-        print_table([f"against {report['configuration']}", "questions of", "metric", "difference", "95%", "p"], rows)
-
-
-def print_notes(report: Mapping[str, Any], out: Path | None) -> None:
-    """What was left out or not judged, and where the report lies."""
-    if report["left_out"]:
-        note(f"questions left out: {counted(report['left_out'])}")
-    if report["unjudged"]:
-        note(f"answers that the judge gave no score: {counted(report['unjudged'])}")
-    if report["unread"]:
-        note(f"{report['unread']:,} parts of the files could not be read; `mnemosaic inspect` says why")
-    if out is not None:
-        note(f"the report is in {out}")
+    print_comparisons(report)

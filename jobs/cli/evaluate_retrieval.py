@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from configs.settings import load_settings
-from jobs.cli.evaluate_options import OutOption, make_folder, names_of
+from jobs.cli.evaluate_options import OutOption, make_folder, names_of, print_comparisons, report_of
 from jobs.cli.options import ConfigOption, JsonOption
-from jobs.cli.output import counted, note, print_json, print_table
+from jobs.cli.output import print_table
 from jobs.cli.progress import live_progress
 from jobs.evaluate.ablations import ABLATIONS, configurations
 
@@ -51,19 +50,12 @@ def retrieval(
 
     with live_progress() as progress:
         found = evaluate_retrieval(data, settings, names, progress)
-    report = document(found)
-    if out is not None:
-        write_report(found, report, out)
-    if as_json:
-        print_json(report)
-    else:
-        print_report(report)
-    print_notes(report, out)
+    report_of(found, document, write_report, print_report, out, as_json)
 
 
 def print_report(report: Mapping[str, Any]) -> None:
     """A table a configuration, and one of the differences."""
-    from jobs.evaluate.figures import difference_rows, rows_of, span
+    from jobs.evaluate.figures import rows_of, span
     from jobs.evaluate.recall import METRICS
 
     for name, figures in report["configurations"].items():
@@ -73,16 +65,4 @@ def print_report(report: Mapping[str, Any]) -> None:
         ]
         print_table([name, "questions", *METRICS, "95% of recall@12"], rows)
         print()
-    if report["comparisons"]:
-        rows = [row for one in report["comparisons"] for row in difference_rows(one)]
-        print_table([f"against {report['configuration']}", "questions of", "metric", "difference", "95%", "p"], rows)
-
-
-def print_notes(report: Mapping[str, Any], out: Path | None) -> None:
-    """What was left out, and where the report lies."""
-    if report["left_out"]:
-        note(f"questions left out: {counted(report['left_out'])}")
-    if report["unread"]:
-        note(f"{report['unread']:,} parts of the files could not be read; `mnemosaic inspect` says why")
-    if out is not None:
-        note(f"the report is in {out}")
+    print_comparisons(report)

@@ -34,16 +34,19 @@ AsOfOption = Annotated[
 ]
 
 
-def parse_as_of(text: str | None) -> int | datetime | None:
+def parse_as_of(text: str | None, option: str = "--as-of") -> int | datetime | None:
     """A version number, a time with zone (UTC where the text has none), or None for the newest; UsageError otherwise."""
     if text is None:
         return None
     if text.isascii() and text.isdigit():
         return int(text)
+    return read_time(text, f"{option} {text!r} is neither a version (7) nor a time (2026-05-01, 2026-05-01T12:00+02:00)")
+
+
+def read_time(text: str, otherwise: str) -> datetime:
+    """A time with its zone, UTC where the text has none; UsageError, saying ``otherwise``, for what is none."""
     try:
         time = datetime.fromisoformat(text)
     except ValueError as error:
-        raise UsageError(
-            f"--as-of {text!r} is neither a version (7) nor a time (2026-05-01, 2026-05-01T12:00+02:00)"
-        ) from error
+        raise UsageError(otherwise) from error
     return time if time.tzinfo else time.replace(tzinfo=UTC)

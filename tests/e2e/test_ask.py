@@ -114,6 +114,13 @@ def test_an_earlier_version_does_not_know_what_came_later(cli: Any, store: Store
     assert (first["version"], first["value"]["value"]) == (1, sum(STEPS.values()))
 
 
+@pytest.mark.parametrize("option", ["--as-of", "--snapshot"])
+def test_what_is_no_time_is_refused_by_the_name_of_its_option(cli: Any, store: Store, option: str) -> None:
+    done = cli.run("ask", TOTAL, "--user", "pia", "--store", store.uri, option, "yesterday")
+    assert done.code == 2
+    assert f"{option} 'yesterday'" in done.err
+
+
 def test_a_picture_of_a_question_leads_to_the_round_that_showed_it(cli: Any, store: Store) -> None:
     told = asked(cli, store, "Who built this kite with me?", "--image", store.picture, "--caption", "a red kite")
     assert "Eero" in told["answer"]
